@@ -25,6 +25,7 @@ from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from docs.commands import entries
 from tests.commands.shell import run, run_json
+from tests.fixtures.cases import cases
 from tests.house.phrases import matches, read_phrases
 
 
@@ -182,7 +183,7 @@ def test_usage_errors_and_help_have_no_listed_phrase(ports: Ports) -> None:
     assert {path: faults for path, faults in found.items() if faults} == {}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("error", "code"),
     [
         (Refused(Problem("X", "no")), Exit.REFUSED),
@@ -243,7 +244,7 @@ NEEDS_NO_DATABASE = ("completion", "login", "webhook verify", "webhook events")
 GOES_ELSEWHERE_FIRST = ("app install", "oidc discover")
 
 
-@pytest.mark.parametrize(
+@cases(
     "line",
     [
         line

@@ -31,6 +31,7 @@ from tests.builders.sign_in_events import make_sign_in
 from tests.commands.golden_files import FORMS, GOLDEN, agreed, outcome
 from tests.commands.shell import run
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.one_of_each import InTurn
 from tests.fixtures.ports import fake_ports
 
@@ -270,7 +271,7 @@ def test_what_is_shown_is_what_was_agreed_on(furnished: Path, in_turn: InTurn, g
         assert shown == {form: outputs[form] for form in forms}
 
 
-@pytest.mark.parametrize("group", CASES)
+@cases("group", CASES)
 def test_no_agreed_output_is_left_over(group: str) -> None:
     assert {file.stem for file in (GOLDEN / group).iterdir()} == set(CASES[group])
 

@@ -16,9 +16,10 @@ from tests.builders.webhooks import make_missed_events
 from tests.commands.shell import run
 from tests.fakes.clock import FakeClock
 from tests.fakes.payloads import FakePayloads
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("done", "total", "seconds", "shown"),
     [
         (0, 100, 3.0, ""),

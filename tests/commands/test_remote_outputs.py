@@ -23,6 +23,7 @@ from tests.commands.shell import run
 from tests.commands.test_outputs import CASES
 from tests.commands.webhooks.test_local_and_remote import CASES as ALIKE
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 from tests.servers.apps import accept, app_server, refuse
 from tests.servers.own_provider import own_provider
@@ -141,7 +142,7 @@ MOVE_DATA = {"export", "import file", "import platform", "import users", "user e
 """They read or write files and other databases: `tests/imports` runs them."""
 
 
-@pytest.mark.parametrize("group", cli.COMMANDS)
+@cases("group", cli.COMMANDS)
 def test_every_command_has_an_agreed_output(group: str) -> None:
     transcript = "".join(file.read_text() for file in (GOLDEN / "elsewhere").iterdir())
     lines = [line.split()[2:] for line in transcript.splitlines() if line.startswith("$ flask ")]

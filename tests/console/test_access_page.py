@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.console.frame.parts import Consequence
 from app.console.shop.access import AccessPage, Viewer, make_access_page
 from app.domain.shop.lockouts import AccessChange, Lockout, LockoutReason
@@ -20,6 +18,7 @@ from app.services.shop.impact import (
     StorefrontImpact,
 )
 from app.services.shop.settings import Closing
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NONE = BoundedCount(0)
@@ -94,7 +93,7 @@ def chosen(page: AccessPage) -> list[str]:
     return [one.label for one in (*page.modes, *page.storefront) if one.is_chosen]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("proposed", "labels"),
     [
         (None, ["Everyone", "Open"]),
@@ -153,7 +152,7 @@ def test_mode_that_takes_nothing_leaves_zeros_out() -> None:
     assert consequence.state == "ok"
 
 
-@pytest.mark.parametrize("is_current", [False, True])
+@cases("is_current", [False, True])
 def test_disabled_mode_counts_sso_sessions_that_cannot_be_refreshed(is_current: bool) -> None:
     ending = replace(DISABLED, is_current=is_current, sessions_without_refresh=BoundedCount(1_234))
     *_, last = make_access_page(with_mode(ending), VIEWER).modes[2].consequences
@@ -180,7 +179,7 @@ def test_disabled_mode_tells_how_far_was_counted() -> None:
     assert {customers.state, staff.state, sessions.state} == {"bad"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("mode", "obstacle"),
     [
         (CUSTOMERS_ONLY, ""),
@@ -199,7 +198,7 @@ def test_position_tells_why_it_cannot_be_chosen(mode: LoginModeImpact, obstacle:
     assert make_access_page(with_mode(mode), VIEWER).modes[1].obstacle == obstacle
 
 
-@pytest.mark.parametrize(
+@cases(
     ("closed", "state", "sentence"),
     [
         (
@@ -219,7 +218,7 @@ def test_closed_storefront_counts_refused_requests(
     assert sentence in consequence.sentence
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rejected", "state", "sentence"),
     [
         (0, "ok", "No requests have been rejected yet."),
@@ -249,7 +248,7 @@ def test_closed_storefront_describes_its_closing(rejected: int, state: str, sent
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "sentence"),
     [
         (None, ""),
@@ -286,7 +285,7 @@ def test_nobody_is_left_out_when_all_are_named() -> None:
     assert (page.staff[0].sessions, page.more) == ("1 active session", "")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("mode", "action", "needs_phrase"),
     [
         (PasswordLoginMode.CUSTOMERS_ONLY, "Limit to customers", False),
@@ -328,7 +327,7 @@ def test_question_about_closing_counts_requests() -> None:
     assert passed.sentence.endswith("<b>1 request</b> in the last hour.")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("proposed", "detail", "title"),
     [
         (

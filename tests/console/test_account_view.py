@@ -2,17 +2,16 @@
 
 from dataclasses import replace
 
-import pytest
-
 from app.console.account.account import make_account_page
 from app.console.frame.parts import Consequence
 from app.services.console.sign_in_methods import SignInMethods
 from tests.console.example_people import ADA, APPS, ORDERS, SESSION
+from tests.fixtures.cases import cases
 
 CURRENT = replace(SESSION, id=1, is_current=True)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("methods", "password", "sso", "sentence"),
     [
         (
@@ -41,7 +40,7 @@ def test_sign_in_methods_are_in_words(
     assert (page.password_status, page.sso_status, page.no_password) == (password, sso, sentence)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sessions", "sentence"),
     [
         (1, ""),

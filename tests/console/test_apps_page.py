@@ -22,6 +22,7 @@ from app.domain.events import EventType
 from app.services.apps.app_lists import AppSummary, AppWebhook
 from app.services.webhooks.app_reach import UnconfirmedWebhook
 from tests.console.list_cells import cell_text
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 APP = App(
@@ -71,7 +72,7 @@ def shown(app: App = APP, parts: AppParts | None = None) -> AppPage:
 
 
 @pytest.mark.usefixtures("translated_page")
-@pytest.mark.parametrize(
+@cases(
     ("from_where", "kind"),
     [
         (APP, "Custom"),
@@ -83,7 +84,7 @@ def test_row_says_where_the_app_comes_from(from_where: App, kind: str) -> None:
     assert cell_text(app_columns(None), "App", from_where).endswith(kind)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("permissions", "words"),
     [
         ((), "None"),
@@ -97,7 +98,7 @@ def test_row_names_two_permissions(permissions: tuple[Permission, ...], words: s
     assert cell_text(app_columns(None), "Permissions", app) == words
 
 
-@pytest.mark.parametrize(
+@cases(
     ("summary", "token", "more", "webhooks"),
     [
         (replace(SUMMARY, tokens=0, last_four=""), "No token", "", Pill("off", "None")),
@@ -118,7 +119,7 @@ def test_people_without_manage_apps_see_no_tokens() -> None:
     assert len(app_columns({})) == len(app_columns(None)) + 3
 
 
-@pytest.mark.parametrize(
+@cases(
     ("installation", "title", "detail"),
     [
         (FAILED, "could not be installed.", "The app gave no reason. No app was created."),
@@ -134,7 +135,7 @@ def test_installation_says_how_it_goes(
     assert notice.detail.endswith(detail)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("installations", "sentence"),
     [
         ([], ""),
@@ -180,7 +181,7 @@ def test_imported_token_says_whether_it_was_used_here() -> None:
     assert imported.notes[0].startswith("Imported ")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("hook", "state"),
     [
         (HOOK, Pill("ok", "Active")),
@@ -193,7 +194,7 @@ def test_webhook_has_one_state(hook: AppWebhook, state: Pill) -> None:
     assert shown(parts=AppParts(webhooks=[hook])).webhooks[0].state == state
 
 
-@pytest.mark.parametrize(
+@cases(
     ("events", "sends"),
     [
         ((), "No events to https://l.example.com/?a=1&amp;b=2"),
@@ -218,7 +219,7 @@ def test_facts_leave_out_what_is_missing() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("of_app", "parts", "effect"),
     [
         (APP, AppParts(), "Deactivating stops the app until you activate it again."),
@@ -244,7 +245,7 @@ def test_deactivating_an_app_without_parts_stops_nothing_else() -> None:
     assert len(sentences("deactivate", AppParts([TOKEN], [HOOK]))) == 3
 
 
-@pytest.mark.parametrize(
+@cases(
     ("parts", "deleted"),
     [
         (AppParts(), "Labels <b> is deleted. This can't be undone."),
@@ -256,7 +257,7 @@ def test_deleting_names_what_goes_with_the_app(parts: AppParts, deleted: str) ->
     assert deleted in sentences("remove", parts)[0]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("token", "rejected"),
     [
         (TOKEN, "It was never used."),
@@ -269,7 +270,7 @@ def test_revoking_says_when_the_token_was_used(token: AppToken, rejected: str) -
     assert sentences("revoke", AppParts([token]), token)[0].endswith(rejected)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("tokens", "rest"),
     [(1, "This is the only token"), (2, "1 other token of"), (3, "2 other tokens of")],
 )
@@ -277,7 +278,7 @@ def test_revoking_says_what_is_left(tokens: int, rest: str) -> None:
     assert sentences("revoke", AppParts([TOKEN] * tokens), TOKEN)[1].startswith(rest)
 
 
-@pytest.mark.parametrize("question_name", ["rotate", "revoke", "nonsense", None])
+@cases("question_name", ["rotate", "revoke", "nonsense", None])
 def test_without_a_token_there_is_no_question(question_name: str | None) -> None:
     assert make_question(APP, AppParts(), NOW, question_name, None) is None
 
@@ -292,9 +293,7 @@ def test_question_before_a_grant_carries_the_permissions() -> None:
     assert "the webhook counts" in question.consequences[1].sentence
 
 
-@pytest.mark.parametrize(
-    ("name", "title"), [("", "Token created"), ("Till", "Token “Till” created")]
-)
+@cases(("name", "title"), [("", "Token created"), ("Till", "Token “Till” created")])
 def test_secret_comes_with_its_header(name: str, title: str) -> None:
     secret = make_secret(replace(TOKEN, name=name), "lkapp_1")
     assert (secret.title, secret.header) == (title, "Authorization: Bearer lkapp_1")
@@ -305,7 +304,7 @@ def dashed(count: int, why_not: str) -> list[Chip]:
     return [Chip(one, is_chosen=False, why_not=why_not) for one in list(Permission)[:count]]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("chips", "note"),
     [
         (dashed(2, ""), ""),

@@ -15,6 +15,7 @@ from app.console.security.audit import (
 )
 from app.domain.audit import AuditEntry
 from tests.console.list_cells import cell_text
+from tests.fixtures.cases import cases
 
 ENTRY = AuditEntry(
     id=7,
@@ -35,7 +36,7 @@ ENTRY = AuditEntry(
 URL = "https://shop.example.com/console/audit/7"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "actor", "via"),
     [
         ("user", "Ines Duarte", ""),
@@ -55,7 +56,7 @@ def test_action_and_subject_are_separate() -> None:
     assert cell_text(AUDIT_LOG.columns, "Action", ENTRY) == "Edited the app Labels"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("after", "listed", "more"),
     [
         ({}, [], ""),
@@ -84,7 +85,7 @@ def test_entry_shows_every_difference() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("action", "name", "heading"),
     [
         ("app.update", "Labels", "Ines Duarte edited the app Labels"),
@@ -117,7 +118,7 @@ def test_subject_is_named_with_its_id() -> None:
     assert page.subject_filter == "AppToken:17"
 
 
-@pytest.mark.parametrize(("name", "label"), [("Labels", "App token Labels"), ("", "App token 17")])
+@cases(("name", "label"), [("Labels", "App token Labels"), ("", "App token 17")])
 def test_filtered_subject_is_named(name: str, label: str) -> None:
     entry = replace(ENTRY, subject_type="AppToken", subject_id="17", subject_name=name)
     assert subject_label([entry], "AppToken:17") == label
@@ -127,7 +128,7 @@ def test_subject_without_entries_is_shown_as_asked_for() -> None:
     assert subject_label([], "AppToken:17") == "AppToken:17"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "words"),
     [
         ("UNCONFIRMED", "Unconfirmed"),

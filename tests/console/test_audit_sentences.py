@@ -26,6 +26,7 @@ from app.domain.shop.setting_table import SettingKind
 from app.domain.single_sign_on.provider_settings import SETTINGS as PROVIDER_SETTINGS
 from app.domain.single_sign_on.provider_settings import SettingType
 from tests.fixtures.audit_fields import RAW, TYPED, raw_words
+from tests.fixtures.cases import cases
 
 _ACTION = re.compile(r'"([a-z_]+\.[a-z_]+)"(?=[,\s])')
 _TYPE = re.compile(r'Change\(\s*[^(),]+,\s*"([A-Z][A-Za-z]+)"')
@@ -133,7 +134,7 @@ def test_no_action_is_shown_raw_or_ends_before_its_subject() -> None:
             assert not [one for one in page.differences if RAW.search(f"{one.field} {one.after}")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "value", "shown"),
     [
         ("blocked_until", 1795646985.8952, "25 Nov 2026, 17:49:45 EST"),

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from decimal import Decimal
 
-import pytest
-
 from app.console.frame.parts import Pill
 from app.console.people.customers import (
     AddressRow,
@@ -19,6 +17,7 @@ from app.domain.commerce.money import Money
 from app.domain.commerce.sales import OrderStatus, OrderSummary
 from app.services.people.user_sessions import Person
 from tests.console.example_people import ADA, NOW
+from tests.fixtures.cases import cases
 
 EDITOR = Viewer(can_edit=True, is_manageable=True, sees_orders=True)
 ORDER = OrderSummary(
@@ -34,7 +33,7 @@ ORDER = OrderSummary(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("user", "status"),
     [
         (ADA, Pill("ok", "Active")),
@@ -70,7 +69,7 @@ def test_every_status_of_an_order_has_a_word() -> None:
     assert all(order.status.istitle() for order in page.orders)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("viewer", "can_act"),
     [
         (EDITOR, True),

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.console.integrations.deliveries_page import (
     DeliveryRow,
     delivery_row,
@@ -26,6 +24,7 @@ from app.services.deliveries.details import ObjectName
 from app.services.deliveries.lists import DeliveryLine
 from app.services.deliveries.replays import ResendImpact, Resent
 from app.services.webhooks.lists import WebhookName
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WAITING = DeliveryLine(
@@ -58,7 +57,7 @@ def row_of(line: DeliveryLine) -> DeliveryRow:
     return delivery_row(line, {})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "state", "status", "attempts"),
     [
         (WAITING, "info", "Waiting", NONE),
@@ -74,7 +73,7 @@ def test_row_has_one_state(line: DeliveryLine, state: str, status: str, attempts
     assert (row.state, row.status, row.attempts) == (state, status, attempts)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "result", "detail"),
     [
         (WAITING, NONE, ""),
@@ -139,7 +138,7 @@ def test_replay_says_how_much_it_sends_before_it_does() -> None:
     assert replay_of("other", "7", "24") is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("count", "missed", "failed"),
     [
         (0, "No missed events.", "No failed deliveries."),
@@ -152,7 +151,7 @@ def test_replay_counts_what_is_sent(count: int, missed: str, failed: str) -> Non
     assert replay_result(ReplayResult(failed=count, missing=9), missing=False) == failed
 
 
-@pytest.mark.parametrize(
+@cases(
     ("resent", "messages"),
     [
         (Resent(1), [("ok", "Resending 1 delivery.")]),
@@ -187,7 +186,7 @@ def test_disabled_webhook_has_no_next_attempt() -> None:
     assert (row.state, row.status, row.next_attempt_at) == ("warn", "Not sending", None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("event", "names", "title", "label"),
     [
         (
@@ -221,7 +220,7 @@ def test_row_is_named_for_its_object(
     assert (row.title, row.event) == (title, label)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("object_id", "title"),
     [
         (to_global_id("Checkout", "3f2504e0-4f89-11d3-9a0c-0305e82c3301"), "Cart 3f2504e0"),
@@ -233,7 +232,7 @@ def test_cart_without_an_email_has_a_short_number(object_id: str, title: str) ->
     assert delivery_row(line, {}).title == title
 
 
-@pytest.mark.parametrize(
+@cases(
     ("matching", "total", "select", "selected", "resend"),
     [
         (0, 0, "", "", ""),
@@ -271,7 +270,7 @@ def test_not_all_can_be_selected_if_they_are_too_many_or_a_filter_is_not_valid()
     assert make_selection(Counts(5, 9), is_all=True, is_valid=False).select == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("impact", "title", "consequences"),
     [
         (ResendImpact(1, 1, 0), "Resend 1 delivery?", []),
@@ -306,7 +305,7 @@ def test_question_has_the_numbers(
     assert [str(one.sentence) for one in question.consequences[1:]] == consequences
 
 
-@pytest.mark.parametrize(
+@cases(
     ("impact", "problem"),
     [
         (ResendImpact(0, 0, 0), "No matching deliveries"),

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from app.console.integrations.delivery_page import Banner, DeliveryPage, make_delivery_page
 from app.domain.deliveries.deliveries import Attempt, DeliveryStatus
 from app.services.deliveries.details import (
@@ -16,6 +14,7 @@ from app.services.deliveries.details import (
 )
 from app.services.deliveries.lists import DeliveryLine
 from tests.console.test_deliveries_page import FAILED, NOW, WAITING
+from tests.fixtures.cases import cases
 
 RETRYING = replace(WAITING, attempts=2, response_status=503, last_response="busy")
 RESENT = replace(FAILED, status=DeliveryStatus.PENDING, attempts=0, next_attempt_at=NOW)
@@ -42,7 +41,7 @@ def attempts(count: int) -> list[Attempt]:
     return [replace(ATTEMPT, id=number) for number in range(count, 0, -1)]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "state", "cause", "detail"),
     [
         (FAILED, "bad", "503 Service Unavailable", "Not delivered after 6 attempts."),
@@ -78,7 +77,7 @@ def test_banner_has_the_cause_first(
     assert page_of(line).banner == Banner(state, cause, detail)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "cause", "detail", "resend", "enables"),
     [
         (
@@ -124,14 +123,12 @@ def test_banner_tells_the_next_attempt() -> None:
     assert "in 1 min" in banner.detail
 
 
-@pytest.mark.parametrize(
-    "line", [WAITING, replace(FAILED, status=DeliveryStatus.SUCCESS, response_status=200)]
-)
+@cases("line", [WAITING, replace(FAILED, status=DeliveryStatus.SUCCESS, response_status=200)])
 def test_delivery_without_a_failure_has_no_banner(line: DeliveryLine) -> None:
     assert page_of(line).banner is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "made", "count"),
     [
         (WAITING, 0, "0 of 10"),
@@ -200,7 +197,7 @@ def test_delivery_without_attempts_has_neither_response_nor_signature() -> None:
         assert page_of(line).not_sent == "No attempt was made."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("signed", "state", "signature"),
     [
         (Signed.VERIFIED, "ok", "Signature valid"),
@@ -215,7 +212,7 @@ def test_signature_is_judged(signed: Signed, state: str, signature: str) -> None
     assert page.curl.startswith("curl -X POST -H 'webhook-id: msg_1'")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "seconds"),
     [
         (FAILED, 0),

@@ -2,16 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.console.frame.errors import make_denied_page
 from app.services.identity.permission_holders import PermissionGranter
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 INES = PermissionGranter(7, "ines+x@example.com", "Ines", "Duarte", ("Developers",), None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("required", "sentence"),
     [
         (
@@ -39,7 +38,7 @@ def test_granters_get_an_email_about_the_permission() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("groups", "last_used_at", "start", "end"),
     [
         ((), None, "", ""),

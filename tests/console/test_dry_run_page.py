@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from app.console.integrations.dry_run import (
     Draft,
     DryRunPage,
@@ -19,6 +17,7 @@ from app.services.deliveries.details import DeliveryDetails
 from app.services.deliveries.dry_runs import DryRun
 from tests.console.test_deliveries_page import FAILED
 from tests.console.test_webhook_form_page import LABELS, OLD
+from tests.fixtures.cases import cases
 
 RAN = DryRun(EventType.PRODUCT_UPDATED, 1, '{"name": "Kettle"}')
 
@@ -34,7 +33,7 @@ def test_event_and_app_are_chosen() -> None:
     assert page.event.hint.endswith(" Requires Manage orders.")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("event", "subject", "latest"),
     [
         (EventType.ORDER_PAID, "Order", "the latest order."),
@@ -72,9 +71,7 @@ def test_payload_has_event_and_size() -> None:
     assert (payload.event, payload.size) == ("Product updated", "18 bytes")
 
 
-@pytest.mark.parametrize(
-    ("lines", "where"), [((), ""), ((3,), "Line 3:"), ((1, 4), "Lines 1, 4:")]
-)
+@cases(("lines", "where"), [((), ""), ((3,), "Line 3:"), ((1, 4), "Lines 1, 4:")])
 def test_problem_names_its_lines(lines: tuple[int, ...], where: str) -> None:
     problem = Problem("SYNTAX", "Unexpected {what}.", "query", lines=lines, values={"what": "}"})
     page = page_of(Outcome(problems=(problem,)))
@@ -83,7 +80,7 @@ def test_problem_names_its_lines(lines: tuple[int, ...], where: str) -> None:
     assert (page.has_run, page.invalid_lines) == (True, lines)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("before", "kinds", "summary"),
     [
         ('{"name": "Kettle"}', {""}, "No differences."),
@@ -112,7 +109,7 @@ def test_every_event_has_its_default_query() -> None:
     assert page_of().event == paid
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "is_default"),
     [
         (indented_query(EventType.ORDER_PAID), True),
@@ -125,7 +122,7 @@ def test_default_query_is_recognized(query: str, is_default: bool) -> None:
     assert is_default_query(query) is is_default
 
 
-@pytest.mark.parametrize(
+@cases(
     "draft",
     [Draft(), Draft(fields=(("draft", "yes"),)), Draft(7, difference="This query adds nothing.")],
 )

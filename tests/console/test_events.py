@@ -14,6 +14,7 @@ from tests.builders.orders import make_order
 from tests.builders.people import make_user
 from tests.builders.webhooks import make_webhook
 from tests.console.conftest import StaffConsole
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import recorded_statements
 
 PAGE = "/console/events/"
@@ -88,7 +89,7 @@ def test_subscribers_are_hidden_from_others(staff_console: StaffConsole, shop: P
     assert "(Parcel Post)" not in page.text
 
 
-@pytest.mark.parametrize(
+@cases(
     ("count", "has_next", "sentence"),
     [
         (0, False, "No webhook subscribes"),

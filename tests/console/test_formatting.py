@@ -2,10 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.console.frame.formatting import breakable, breakable_ip, exact, initials, relative, tally
 from app.services.shop.impact import BoundedCount
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -14,7 +13,7 @@ def test_exact_moment_names_its_zone() -> None:
     assert exact(NOW) == "1 Mar 2026, 12:00:00 UTC"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("apart", "words"),
     [
         ({"seconds": 0}, "now"),
@@ -33,7 +32,7 @@ def test_past_moment_is_relative_for_a_day(apart: dict[str, float], words: str) 
     assert relative(NOW - timedelta(**apart), NOW) == words
 
 
-@pytest.mark.parametrize(
+@cases(
     ("apart", "words"),
     [
         ({"seconds": 4}, "now"),
@@ -48,7 +47,7 @@ def test_future_moment_is_relative_for_a_day(apart: dict[str, float], words: str
     assert relative(NOW + timedelta(**apart), NOW) == words
 
 
-@pytest.mark.parametrize(
+@cases(
     ("count", "words"),
     [
         (BoundedCount(0), "0"),
@@ -60,7 +59,7 @@ def test_bounded_count_says_how_far_it_was_counted(count: BoundedCount, words: s
     assert tally(count) == words
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "shown"),
     [
         ("MANAGE_ORDERS", "MANAGE_<wbr>ORDERS"),
@@ -88,7 +87,7 @@ def test_initials_are_of_the_first_and_the_last_name() -> None:
         assert initials(name) == shown, name
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "shown"),
     [
         ("203.0.113.77", "203.0.113.77"),

@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 
-import pytest
-
 from app.console.people.groups import first_labels, group_choice, make_group_page
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, PermissionGroup
 from tests.console.example_people import ADA, APPS, ORDERS, STAFF, viewer
+from tests.fixtures.cases import cases
 
 SUPPORT = PermissionGroup(1, "Support <b>", frozenset({ORDERS}), members=1)
 EMPTY = PermissionGroup(2, "Empty", frozenset(), members=0)
 DEVELOPERS = PermissionGroup(3, "Developers", frozenset({APPS}), members=27)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("permissions", "named"),
     [
         ((), "No permissions"),
@@ -31,7 +30,7 @@ def test_row_names_four_permissions_at_most() -> None:
     assert named.endswith(f" +{len(ALL_PERMISSIONS) - 4}")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("members", "summary"),
     [(0, "No members"), (1, "1 member"), (1240, "1,240 members")],
 )
@@ -50,7 +49,7 @@ def test_group_beyond_the_viewer_cannot_be_deleted() -> None:
     assert make_group_page(DEVELOPERS, [], viewer(APPS)).dialog is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("group", "sentence"),
     [
         (EMPTY, ""),
@@ -81,7 +80,7 @@ def test_deletion_names_what_members_lose(group: PermissionGroup, sentence: str)
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("held", "note"),
     [
         ((ORDERS, APPS, STAFF), "Members get the group's permissions immediately."),

@@ -36,6 +36,7 @@ from tests.console.conftest import StaffConsole, Statements
 from tests.console.list_cells import active_filters
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.no_database import NoDatabase
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 from tests.hostile.cpu import cpu_seconds
 
@@ -193,7 +194,7 @@ def test_unknown_page_is_404_in_the_console_layout(admin: ConsoleClient) -> None
     assert "Sign out" in page.text
 
 
-@pytest.mark.parametrize(
+@cases(
     ("shown", "message"),
     [
         (percent(0.7777, 1), "77.8\N{NO-BREAK SPACE}%"),

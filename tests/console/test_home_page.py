@@ -4,14 +4,13 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.console.frame.page_layout import banner_text
 from app.console.overview.home import make_home_page
 from app.domain.shop.settings import PasswordLoginMode, Switches, TrafficHour, TrafficKind
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, Setup, TrafficCounts
 from app.services.shop.settings import Closing
 from app.services.webhooks.failing_webhooks import FailingWebhook
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CALM = Overview(
@@ -55,7 +54,7 @@ def test_calm_shop_needs_no_attention() -> None:
     assert (page.deliveries, page.requests, page.changes) == (None, None, None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("people", "summary"),
     [
         (replace(PEOPLE, untrusted_peers=3), "1 item needs attention."),
@@ -91,7 +90,7 @@ def test_disabled_webhook_tells_its_reason() -> None:
     assert item.detail == "It failed for five days."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("is_open", "requests", "sentences"),
     [
         (True, 0, ("Anyone can reach the API.",)),
@@ -128,7 +127,7 @@ def test_storefront_card_counts_requests(
     assert page.storefront.sentences == sentences
 
 
-@pytest.mark.parametrize(
+@cases(
     ("switches", "titles"),
     [
         (Switches(), []),
@@ -154,7 +153,7 @@ def test_closed_storefront_and_disabled_passwords_need_attention(
     assert all(item.endpoint == "console.access.index" for item in page.attention)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("mode", "detail"),
     [
         (PasswordLoginMode.ENABLED, "They sign in with a password or passkey."),
@@ -172,7 +171,7 @@ def test_staff_without_sign_on_are_described_as_the_mode_treats_them(
     assert "disabled providers don't count" in item.detail
 
 
-@pytest.mark.parametrize(
+@cases(
     ("switches", "text"),
     [
         (Switches(), ""),
@@ -191,7 +190,7 @@ def test_banner_names_each_switch_that_is_off_its_default(switches: Switches, te
     assert banner_text(switches, None, NOW).striptags() == text
 
 
-@pytest.mark.parametrize(
+@cases(
     ("closing", "about"),
     [
         (Closing("", None, None), ""),
@@ -214,7 +213,7 @@ def test_closed_storefront_says_why_and_until_when(closing: Closing, about: str)
     assert banner.endswith(about.removeprefix("Closed 12 min ago.").strip())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("mode", "state"),
     [
         (PasswordLoginMode.ENABLED, "ok"),
@@ -230,7 +229,7 @@ def test_password_login_card_shows_the_mode(mode: PasswordLoginMode, state: str)
     assert card.sentences[1] == "1 staff session started with a password or passkey."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("providers", "state", "sentence"),
     [
         (
@@ -277,12 +276,12 @@ def test_open_setup_steps_are_in_the_summary_unless_something_needs_attention() 
     assert page.summary == "1 item needs attention."
 
 
-@pytest.mark.parametrize("setup", [None, Setup(*[True] * 5)])
+@cases("setup", [None, Setup(*[True] * 5)])
 def test_finished_or_dismissed_checklist_is_gone(setup: Setup | None) -> None:
     assert make_home_page(replace(CALM, setup=setup)).checklist is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("requests", "summary"),
     [
         ({}, "API requests by hour: 0 from customers."),

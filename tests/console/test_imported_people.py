@@ -13,13 +13,14 @@ from tests.builders.imports import SOURCE, make_imported_user
 from tests.builders.people import make_user
 from tests.console.conftest import StaffConsole
 from tests.console.example_people import ADA, NOW
+from tests.fixtures.cases import cases
 from tests.fixtures.foreign_hashes import FOREIGN
 
 IMPORTED, REPLACED, CHANGED, MUST_RESET, NONE = ImportedPasswordState
 MD5 = "md5$salt$5f4dcc3b5aa765d61d8327deb882cf99"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("state", "words"),
     [
         (IMPORTED, "Works. The next sign-in replaces its hash."),

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.console.frame.parts import Pill
 from app.console.security.inspector import Claim, TokenFact, make_inspector_page
 from app.domain.authorization.actor import SessionOrigin
@@ -24,6 +22,7 @@ from app.domain.inspector import (
     TokenKind,
     TokenSession,
 )
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -42,7 +41,7 @@ def facts(found: Inspection) -> dict[str, TokenFact]:
     return {fact.label: fact for fact in make_inspector_page(found, NOW).facts}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "checks", "verdict"),
     [
         (TokenKind.ACCESS, [CheckOutcome.PASSED], Pill("ok", "Valid")),
@@ -72,14 +71,14 @@ def test_access_page_is_linked_from_a_login_mode_that_matters() -> None:
     assert (lines[0].name, lines[1].name) == ("Format", "Password login")
 
 
-@pytest.mark.parametrize("kind", TokenKind)
+@cases("kind", TokenKind)
 def test_every_kind_has_a_label(kind: TokenKind) -> None:
     first = make_inspector_page(replace(FOUND, kind=kind), NOW).facts[0]
     assert first.value[0].isupper()
 
 
-@pytest.mark.parametrize("name", CheckName)
-@pytest.mark.parametrize("outcome", CheckOutcome)
+@cases("name", CheckName)
+@cases("outcome", CheckOutcome)
 def test_every_check_has_a_label(name: CheckName, outcome: CheckOutcome) -> None:
     (line,) = make_inspector_page(replace(FOUND, checks=(Check(name, outcome, ""),)), NOW).checks
     assert line.name[0].isupper()
@@ -100,7 +99,7 @@ def test_only_known_facts_are_listed() -> None:
     assert list(facts(everything)) == labels
 
 
-@pytest.mark.parametrize(
+@cases(
     ("bearer", "value", "note", "pills"),
     [
         (ADA, "Ada Okafor", "ada@example.com", ["Staff"]),
@@ -126,7 +125,7 @@ def test_token_of_an_app_is_named_by_its_last_characters() -> None:
     assert (fact.note, fact.arguments) == ("token Label station (…5tXq)", {"key": 3})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("origin", "started"),
     [
         (SessionOrigin.OIDC, "Started with SSO <time"),
@@ -139,7 +138,7 @@ def test_session_says_how_it_started(origin: SessionOrigin, started: str) -> Non
     assert fact.note == "expires 1 Mar 2026, 13:00:00 UTC"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("key", "note", "is_ours"),
     [
         (NamedKey("a", KeyStatus.ACTIVE), "active", True),
@@ -173,7 +172,7 @@ def test_permissions_have_a_column_for_each_party() -> None:
     assert permissions.with_sso == ""
 
 
-@pytest.mark.parametrize("reason", LossReason)
+@cases("reason", LossReason)
 def test_every_loss_has_a_reason(reason: LossReason) -> None:
     rights = (Right(ORDERS, by_person=True, lost_by=reason),)
     permissions = make_inspector_page(replace(FOUND, rights=rights), NOW).permissions
@@ -188,7 +187,7 @@ def test_permissions_of_an_invalid_token_are_not_effective() -> None:
     assert permissions.rows[0].effective == Pill("off", "No: the token isn't valid")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("found", "note"),
     [
         (replace(FOUND, rights=()), "This token has no permissions."),
@@ -213,7 +212,7 @@ def test_unknown_permissions_are_left_out() -> None:
     assert make_inspector_page(FOUND, NOW).permissions is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("by_sign_on", "words"),
     [
         ((), "No permissions if this person signs in with SSO."),
@@ -244,7 +243,7 @@ def test_claims_are_explained() -> None:
     )
 
 
-@pytest.mark.parametrize("value", [None, True, "soon", -1, 10**30])
+@cases("value", [None, True, "soon", -1, 10**30])
 def test_invalid_time_has_no_explanation(value: object) -> None:
     (group,) = make_inspector_page(replace(FOUND, header={"exp": value}), NOW).claims
     assert group.title == "Header"

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.console.security.keys import KeysPage, make_keys_page, rotated_message
 from app.domain.keys import KeyState, SigningKey
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -48,7 +47,7 @@ def test_fixed_key_can_not_be_rotated() -> None:
     assert shown.rows[0].published_at is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("published", "can_rotate", "wait"),
     [
         (NOW - timedelta(minutes=5), True, ""),
@@ -76,7 +75,7 @@ def test_question_names_both_keys_and_the_last_expiry() -> None:
     assert page(*RING, asks_rotation=False).question is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("ring", "count"),
     [
         ((FIXED,), "1 key. Clients cache it for up to 5 minutes."),

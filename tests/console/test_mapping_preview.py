@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from app.console.security.providers_page import make_preview_card
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_users import (
@@ -12,6 +10,7 @@ from app.domain.single_sign_on.provider_users import (
     MappedTo,
     MappingPreview,
 )
+from tests.fixtures.cases import cases
 
 PERSON = ExternalPerson("subject-1", "ada@example.com", is_verified=True)
 MADE = MappingPreview(
@@ -23,7 +22,7 @@ def facts(found: MappingPreview) -> dict[str, str]:
     return {fact.label: fact.value for fact in make_preview_card(found).facts}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("found", "state", "title", "detail"),
     [
         (
@@ -63,7 +62,7 @@ def test_result_is_a_sentence(found: MappingPreview, state: str, title: str, det
     assert (card.state, card.title, card.detail) == (state, title, detail)
 
 
-@pytest.mark.parametrize("kind", MappedKind)
+@cases("kind", MappedKind)
 def test_every_kind_has_a_label(kind: MappedKind) -> None:
     assert facts(replace(MADE, kind=kind))["Token type"].endswith("token")
 
@@ -74,7 +73,7 @@ def test_refused_token_shows_no_account() -> None:
     assert list(facts(replace(refused, person=None))) == ["Token type"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("person", "email"),
     [
         (PERSON, 'ada@example.com <span class="lk-muted">verified</span>'),
@@ -96,7 +95,7 @@ def test_account_type() -> None:
     assert facts(becomes)["Account type"].startswith('Staff <span class="lk-muted">assigned')
 
 
-@pytest.mark.parametrize(
+@cases(
     ("found", "groups"),
     [
         (MADE, "None"),
@@ -112,7 +111,7 @@ def test_groups(found: MappingPreview, groups: str) -> None:
     assert facts(found)["Groups"] == groups
 
 
-@pytest.mark.parametrize(
+@cases(
     ("found", "permissions"),
     [
         (MADE, 'None <span class="lk-muted">set here</span>'),

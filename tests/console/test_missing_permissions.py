@@ -1,18 +1,17 @@
 """What an app doesn't receive, and who can grant it the permission."""
 
-import pytest
-
 from app.console.integrations.missing_permissions import missing_permissions
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
+from tests.fixtures.cases import cases
 
 ORDERS, PRODUCTS = Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS
 PERSON = Actor(ActorKind.USER, user_id=1, permissions=frozenset({PRODUCTS}))
 PAID, UPDATED = EventType.ORDER_PAID, EventType.PRODUCT_UPDATED
 
 
-@pytest.mark.parametrize(
+@cases(
     ("events", "held"),
     [((), ()), ((PAID,), (ORDERS,)), ((EventType.ANY_EVENTS,), (ORDERS,))],
 )
@@ -22,7 +21,7 @@ def test_app_with_the_permissions_misses_nothing(
     assert missing_permissions(OPERATOR, "Labels", events, held) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("events", "title", "detail", "grant"),
     [
         (

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from app.console.frame.parts import Consequence
 from app.console.people.person_page import (
     AccountActions,
@@ -20,6 +18,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
 from app.services.people.user_sessions import Person
 from tests.console.example_people import ADA, NOW, SESSION, SUPPORT
+from tests.fixtures.cases import cases
 
 LOCKED = replace(ADA, is_active=False)
 ROOT = replace(ADA, is_superuser=True)
@@ -28,7 +27,7 @@ NO_ACCESS = (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("first", "last", "name", "email"),
     [
         ("Ada", "Okafor", "Ada Okafor", "ada@example.com"),
@@ -43,7 +42,7 @@ def test_account_without_a_name_is_called_by_its_email(
     assert (name_of(user), email_below_name(user)) == (name, email)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("origin", "method"),
     [
         (SessionOrigin.PASSWORD, "Password"),
@@ -64,7 +63,7 @@ def test_session_is_named_with_device_and_address() -> None:
     assert known.last_active_at == NOW
 
 
-@pytest.mark.parametrize(
+@cases(
     ("shown", "sessions", "summary"),
     [(0, 0, ""), (3, 3, ""), (100, 1240, "Newest 100 of 1,240 sessions")],
 )
@@ -86,7 +85,7 @@ def test_ended_sessions_are_left_out_without_any() -> None:
 LINK = "The link lets them choose a password. It is sent only to them."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("user", "sessions", "is_self", "actions"),
     [
         (
@@ -156,7 +155,7 @@ def test_actions_depend_on_the_account(
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("question_name", "endpoint", "title", "action"),
     [
         ("deactivate", "deactivate", "Deactivate Ada <i>?", "Deactivate Ada <i>"),
@@ -177,12 +176,12 @@ def test_dialogs_name_the_act(question_name: str, endpoint: str, title: str, act
     assert all("<i>" not in one.sentence for one in dialog.consequences)
 
 
-@pytest.mark.parametrize("question_name", ["", "delete"])
+@cases("question_name", ["", "delete"])
 def test_unknown_question_opens_no_dialog(question_name: str) -> None:
     assert account_dialog(question_name, Person(ADA)) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("user", "deleted", "kept"),
     [
         (ADA, "is deleted. This can", "Their orders are kept."),

@@ -3,13 +3,12 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from app.console.frame.parts import Question
 from app.console.security.single_sign_on import disabling, enabling, unchanged
 from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_coverage import ProviderCoverage, ProviderDisableImpact
 from tests.console.test_providers_page import MANY, NONE, SIGN_IN, TOKENS, plugin
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOBODY = ProviderDisableImpact(BoundedCount(0), BoundedCount(0), 0, 0, ())
@@ -20,9 +19,7 @@ def lines(question: Question) -> list[str]:
     return [f"{one.state}: {one.sentence}" for one in question.consequences]
 
 
-@pytest.mark.parametrize(
-    ("active", "detail"), [(True, "Acme is enabled."), (False, "Acme is disabled.")]
-)
+@cases(("active", "detail"), [(True, "Acme is enabled."), (False, "Acme is disabled.")])
 def test_unchanged_state_is_a_notice(active: bool, detail: str) -> None:
     notice = unchanged(plugin(active=active))
     assert (notice.title, notice.detail) == ("No change to review", detail)
@@ -62,7 +59,7 @@ def test_enabling_explains_each_setting() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("people", "sentence"),
     [
         (BoundedCount(1), "ok: <b>1 person</b> with a linked account can sign in again."),
@@ -126,7 +123,7 @@ def test_disabling_names_staff_without_another_way() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("losing_access", "sentence"),
     [
         (0, "ok: The first 10,000 of them have another way to sign in."),

@@ -19,6 +19,7 @@ from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
 from tests.console.list_cells import cell_text
+from tests.fixtures.cases import cases
 
 SIGN_IN = {
     "client_id": "shop",
@@ -48,14 +49,14 @@ def test_numbers_say_how_far_they_were_counted() -> None:
 
 
 @pytest.mark.usefixtures("translated_page")
-@pytest.mark.parametrize(("slug", "note"), [("default", "Default"), ("acme", "acme")])
+@cases(("slug", "note"), [("default", "Default"), ("acme", "acme")])
 def test_default_provider_is_marked(slug: str, note: str) -> None:
     shown = cell_text(provider_columns({slug: NONE}), "Provider", plugin(slug=slug))
     assert shown == f"Acme {note}"
     assert make_provider_page(plugin(slug=slug), NONE).is_default is (slug == "default")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("provider", "status", "methods", "switch"),
     [
         (plugin(), Pill("", "Not set up"), "None", ""),
@@ -91,7 +92,7 @@ def test_missing_settings_are_named() -> None:
     assert make_provider_page(plugin({**SIGN_IN, **TOKENS}), NONE).is_complete
 
 
-@pytest.mark.parametrize(
+@cases(
     ("finding", "line"),
     [
         (
@@ -142,7 +143,7 @@ def test_command_names_the_provider() -> None:
     assert make_provider_page(plugin(slug="default"), NONE).command == "flask oidc show"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("people", "warning"),
     [
         (BoundedCount(0), ""),

@@ -3,8 +3,6 @@
 import html
 import re
 
-import pytest
-
 from app.console.integrations import apps, deliveries, webhooks
 from app.console.lists.list_page import RowCount
 from app.console.people import customers, groups, mails, staff
@@ -14,6 +12,7 @@ from app.domain.values.pages import MAX_COUNTED, Counts
 from app.ports import Ports
 from tests.builders.people import make_user
 from tests.console.conftest import StaffConsole, Statements
+from tests.fixtures.cases import cases
 
 CUSTOMERS = "/console/customers/"
 LISTS = [
@@ -29,8 +28,8 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize(("count", "one", "many"), LISTS)
-@pytest.mark.parametrize(
+@cases(("count", "one", "many"), LISTS)
+@cases(
     ("matching", "total", "sentence"),
     [
         (0, 0, "No {many}"),

@@ -1,12 +1,11 @@
 """What the search box says of what it found, without HTTP."""
 
-import pytest
-
 from app.console.overview.search import Result, ResultGroup, hit_result, summary
 from app.services.console.search import Hit, HitKind, HitState
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("title", "detail", "label", "message"),
     [
         ("Labels", "id-1", "Labels", "id-1"),
@@ -38,7 +37,7 @@ def test_state_of_a_hit_is_a_sentence() -> None:
         assert hit_result(Hit(kind, 1, "x", "", state, count), "", "").state == sentence
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sizes", "message"),
     [([], "No results"), ([0], "No results"), ([1], "1 result"), ([2, 1], "3 results")],
 )

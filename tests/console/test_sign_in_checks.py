@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
 from app.console.people.sign_in_checks import SignInCard, make_sign_in_card
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
@@ -14,6 +12,7 @@ from app.ports.throttle import BlockedIp
 from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis, SignInState
 from app.services.people.user_sessions import Person
 from tests.console.example_people import ADA, NOW
+from tests.fixtures.cases import cases
 
 SUPPORT = Actor(ActorKind.USER, permissions=frozenset({Permission.MANAGE_USERS}))
 BOSS = Actor(ActorKind.USER, permissions=frozenset(Permission))
@@ -49,7 +48,7 @@ def test_nothing_is_in_the_way() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("shown", "answer"),
     [
         (card(is_active=False), "No. The account is inactive."),
@@ -68,13 +67,12 @@ def test_nothing_is_in_the_way() -> None:
             "No. The customer's IP address is blocked for 12 more min.",
         ),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_reason_is_named(shown: SignInCard, answer: str) -> None:
     assert (shown.state, shown.answer) == ("bad", answer)
 
 
-@pytest.mark.parametrize(
+@cases(
     "shown",
     [
         card(replace(STATE, needs_confirmation=False), is_confirmed=False),

@@ -23,6 +23,7 @@ from app.domain.sign_in.sign_in_log import (
     SignInSpan,
 )
 from tests.console.list_cells import cell_text
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CLARA = SignInEvent(
@@ -56,7 +57,7 @@ UNKNOWN = replace(
 MANAGE_USERS = frozenset({Permission.MANAGE_USERS})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("event", "person", "detail"),
     [
         (CLARA, "Clara Lind", "clara@example.com"),
@@ -81,7 +82,7 @@ def test_person_is_named_as_far_as_known(event: SignInEvent, person: str, detail
     assert person_words(event) == (person, detail)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("event", "reason"),
     [
         (CLARA, ""),
@@ -117,7 +118,7 @@ def test_account_is_linked_for_those_who_can_open_it() -> None:
     assert account_url(UNKNOWN, MANAGE_USERS) == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("params", "command"),
     [
         ({}, "flask sign-ins list --since 14d"),

@@ -14,6 +14,7 @@ from app.services.people.user_sessions import Person
 from app.services.second_factors.stored_factors import FactorCounts
 from tests.console.example_people import ADA, APPS, NOW, ORDERS, STAFF, SUPPORT, viewer
 from tests.console.list_cells import cell_text
+from tests.fixtures.cases import cases
 
 STAFF_ADA = replace(ADA, is_staff=True)
 NO_GROUPS = GroupChoice((), "")
@@ -26,7 +27,7 @@ PASSKEYS = FactorCounts(passkeys=1)
 NEITHER = SignInMethods(has_password=False, providers=(), sessions=0, last_used_at=None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("user", "methods", "pill", "also", "message"),
     [
         (STAFF_ADA, PASSWORD, Pill("", "Password only"), "", "Password only"),
@@ -86,7 +87,7 @@ def test_sign_in_methods_are_in_words(
     assert page.sign_in_method == message
 
 
-@pytest.mark.parametrize(
+@cases(
     ("user", "groups"),
     [
         (STAFF_ADA, "None"),
@@ -108,7 +109,7 @@ def test_row_counts_sessions_and_marks_the_viewer() -> None:
     assert " You " not in cell_text(others, "Person", STAFF_ADA)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("permissions", "sentence"),
     [
         ({ORDERS}, ""),
@@ -133,7 +134,7 @@ def test_permissions_beyond_the_viewer_are_named(
     assert (page.dialog is None) is bool(sentence)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("question_name", "is_open"),
     [("deactivate", False), ("remove", False), ("sign-out", True), ("link", True)],
 )
@@ -144,7 +145,7 @@ def test_nobody_removes_their_own_account(question_name: str, *, is_open: bool) 
     assert Pill("info", "You") in page.pills
 
 
-@pytest.mark.parametrize(
+@cases(
     ("direct", "of_orders"),
     [({APPS}, "Support"), ({APPS, ORDERS}, "Support · Granted directly")],
 )

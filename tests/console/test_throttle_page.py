@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from app.console.security.throttle import (
     BLOCKED_IPS,
     blocks_summary,
@@ -15,6 +13,7 @@ from app.console.security.throttle import (
 from app.services.shop.traffic import UntrustedForwarding
 from app.services.sign_in.login_throttle import AccountFailures, BlockDetails
 from tests.console.list_cells import cell_text
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ADA = AccountFailures(1, "ada@example.com", 3)
@@ -24,7 +23,7 @@ BLOCK = BlockDetails(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("number", "summary"),
     [(0, "No matching IP addresses"), (1, "1 blocked IP"), (3, "3 blocked IPs")],
 )
@@ -37,7 +36,7 @@ def test_full_list_has_no_exact_count() -> None:
     assert blocks_summary(1, 2) == "1 blocked IP"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("limit", "hint"),
     [
         (1, "Only the longest block is listed. Search for an IP address to find others."),
@@ -48,7 +47,7 @@ def test_full_list_says_how_to_find_others(limit: int, hint: str) -> None:
     assert limit_hint(limit) == hint
 
 
-@pytest.mark.parametrize(
+@cases(
     ("block", "failures", "reasons"),
     [
         (BLOCK, "1 failed sign-in", ("1 attempt with an unknown email",)),
@@ -90,7 +89,7 @@ def test_question_about_an_ip_that_is_not_blocked() -> None:
     assert [one.state for one in question.consequences] == ["ok"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("failures", "detail"),
     [
         (1, "Blocked until 1 Mar 2026, 12:00:00 UTC after 1 failed sign-in."),
@@ -101,7 +100,7 @@ def test_question_says_how_long_the_block_lasts(failures: int, detail: str) -> N
     assert make_question("203.0.113.7", replace(BLOCK, failures=failures)).detail == detail
 
 
-@pytest.mark.parametrize(
+@cases(
     ("block", "counted"),
     [
         (replace(BLOCK, wrong_passwords=1), "<b>1 incorrect password</b>. "),

@@ -16,6 +16,7 @@ from app.services.shop.settings import show_settings, update_shop
 from tests.builders.audit import trail
 from tests.console.conftest import StaffConsole
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 WINTER = datetime(2026, 3, 1, 23, 30, 5, tzinfo=UTC)
 SUMMER = datetime(2026, 7, 1, 23, 30, 5, tzinfo=UTC)
@@ -27,7 +28,7 @@ def _utc_afterwards() -> Iterator[None]:
     use_time_zone(None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("zone", "winter", "summer"),
     [
         (None, "1 Mar 2026, 23:30:05 UTC", "1 Jul 2026, 23:30:05 UTC"),

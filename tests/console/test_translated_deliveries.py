@@ -20,6 +20,7 @@ from tests.console.test_audit_page import ENTRY
 from tests.console.test_deliveries_page import FAILED, NOW, WAITING
 from tests.console.test_delivery_page import ATTEMPT, page_of
 from tests.console.test_home_page import CALM, WEBHOOK
+from tests.fixtures.cases import cases
 
 pytestmark = pytest.mark.usefixtures("translated_page")
 
@@ -30,7 +31,7 @@ UNANSWERED = replace(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "total", "summary"),
     [
         ("de", 1, "1 Zustellung"),
@@ -45,7 +46,7 @@ def test_number_of_deliveries_is_in_the_language(language: str, total: int, summ
     assert DELIVERIES.count.sentence(Counts(total, total)) == summary
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "status", "result"),
     [
         (WAITING, "Wartet", "\N{EN DASH}"),

@@ -11,6 +11,7 @@ from app.domain.audit import AuditEntry
 from app.domain.values.pages import MAX_COUNTED, Counts
 from app.web.translation import text, use_language
 from tests.console.list_cells import cell_text
+from tests.fixtures.cases import cases
 
 pytestmark = pytest.mark.usefixtures("translated_page")
 
@@ -31,7 +32,7 @@ ENTRY = AuditEntry(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "total", "summary"),
     [
         ("en", 1, "1 entry"),
@@ -56,7 +57,7 @@ def test_count_in_a_sentence_is_grouped() -> None:
     assert words == "1.500 gesperrte IPs"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "action", "heading"),
     [
         ("en", "Edited the app Labels", "Server administrator edited the app Labels"),
@@ -92,7 +93,7 @@ def test_unknown_setting_is_shown_as_it_is() -> None:
     assert setting_text("blue") == "blue"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "share", "duration", "hour", "day"),
     [
         ("en", "77.8", "1.9", "Sun 12:00", "1 Mar"),

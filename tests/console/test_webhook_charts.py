@@ -2,12 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from app.console.frame.charts import line_paths
 from app.console.integrations.webhook_page import make_webhook_charts
 from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan
 from app.domain.values.times import span_edges
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EMPTY = tuple(
@@ -60,7 +59,7 @@ def test_many_deliveries_are_charted() -> None:
     assert (first.label, dict(first.figures)["Delivered"]) == ("1 Mar", "12,000")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("delivered", "failed", "waiting", "rate"),
     [(0, 0, 2, ""), (0, 3, 0, "0 %"), (3, 0, 1, "100 %"), (2, 1, 0, "66.7 %")],
 )
@@ -86,7 +85,7 @@ def test_hours_are_named_by_day_and_time() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "path"),
     [
         ([], ""),

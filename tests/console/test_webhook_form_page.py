@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from app.console.integrations.events import Group
 from app.console.integrations.missing_permissions import MissingPermissions
 from app.console.integrations.webhook_editing import WebhookFormPage, make_webhook_form_page
@@ -12,6 +10,7 @@ from app.domain.apps.apps import App, AppType
 from app.domain.authorization.permissions import Permission
 from app.domain.events import SUBJECTS, EventType
 from app.domain.webhooks import Webhook
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LABELS = App(
@@ -46,7 +45,7 @@ def group_of(noun: str, page: WebhookFormPage) -> Group:
     return next(group for group in page.groups if group.noun == noun)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("hook", "title", "webhook", "save"),
     [
         (None, "Create webhook", "", "Create webhook"),
@@ -66,9 +65,7 @@ def test_inactive_apps_are_marked() -> None:
     assert options == [("Labels", True), ("Old (inactive)", False)]
 
 
-@pytest.mark.parametrize(
-    ("has_secret", "hint"), [(False, "Optional. Use the"), (True, "Leave empty to keep the")]
-)
+@cases(("has_secret", "hint"), [(False, "Optional. Use the"), (True, "Leave empty to keep the")])
 def test_hint_tells_whether_there_is_a_secret(has_secret: bool, hint: str) -> None:
     page = page_of(replace(HOOK, has_secret=has_secret))
     assert page.has_secret is has_secret
@@ -100,7 +97,7 @@ def test_group_tells_the_missing_permission() -> None:
     assert not any(group.is_missing for group in without_app.groups)
 
 
-@pytest.mark.parametrize(("chosen", "is_any"), [((), False), (("ANY_EVENTS",), True)])
+@cases(("chosen", "is_any"), [((), False), (("ANY_EVENTS",), True)])
 def test_all_events_can_be_selected(chosen: tuple[str, ...], is_any: bool) -> None:
     assert page_of(None, *chosen).chooses_any_event is is_any
 

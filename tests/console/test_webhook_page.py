@@ -24,6 +24,7 @@ from app.services.deliveries.details import ObjectName
 from app.services.webhooks.lists import Health, ListedWebhook
 from tests.console.list_cells import plain
 from tests.console.test_deliveries_page import FAILED
+from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOOK = ListedWebhook(
@@ -63,7 +64,7 @@ def facts_of(hook: ListedWebhook) -> dict[str, str]:
     return {fact.label: fact.value for fact in page_of(hook).facts}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("hook", "health"),
     [
         (HOOK, Pill("ok", "Healthy")),
@@ -79,7 +80,7 @@ def test_health_is_one_state(hook: ListedWebhook, health: Pill) -> None:
     assert page_of(hook).health == health
 
 
-@pytest.mark.parametrize(
+@cases(
     ("health", "traffic", "waiting", "day"),
     [
         (Health(), "No events", "", "No events"),
@@ -100,7 +101,7 @@ def test_traffic_leaves_out_zeros(health: Health, traffic: str, waiting: str, da
     assert facts_of(hook)["Last 24 hours"] == day
 
 
-@pytest.mark.parametrize(
+@cases(
     ("events", "shown"),
     [
         ((), ("No events",)),
@@ -117,7 +118,7 @@ def test_row_names_the_first_events(events: tuple[EventType, ...], shown: tuple[
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("held", "missing"),
     [
         ((Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS), ""),
@@ -176,7 +177,7 @@ def test_webhook_of_an_inactive_app_says_so() -> None:
     assert notice.cause == "Labels is inactive."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("hook", "payload"),
     [
         (replace(HOOK, has_query=True), "Events and payload are defined by"),
@@ -204,7 +205,7 @@ def test_latest_deliveries_have_their_cause() -> None:
     assert (row.title, row.event) == ("Bowl", "Product created")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("dialog", "title", "unnamed", "action"),
     [
         (
@@ -231,7 +232,7 @@ def test_nothing_is_asked_without_a_question() -> None:
     assert page_of(HOOK).question is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("health", "sentence"),
     [
         (Health(), None),
@@ -248,7 +249,7 @@ def test_disabling_counts_events_unless_there_are_none(
     assert told[1:-2] == ([] if sentence is None else [sentence])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("waiting", "hint"),
     [(0, "Deletes its deliveries too."), (3, "Deletes its deliveries too, 3 of them waiting.")],
 )

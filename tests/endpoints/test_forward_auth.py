@@ -28,6 +28,7 @@ from tests.builders.tokens import altered, claims_in
 from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
 from tests.fakes.no_database import NoDatabase
+from tests.fixtures.cases import cases
 from tests.fixtures.kept_application import AppOn
 from tests.fixtures.statements import recorded_statements
 from tests.graphql.shop_client import ApiClient
@@ -386,7 +387,7 @@ def test_names_of_headers_are_a_setting(ports: Ports) -> None:
     assert not set(NAMES) & set(response.headers.keys())
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "email",

@@ -8,6 +8,7 @@ from app.domain.values.errors import PermissionDenied
 from app.domain.values.installation import Fault
 from app.ports.instance import Profile
 from app.remote.device_login import begin_device_login, finish_device_login
+from tests.fixtures.cases import cases
 from tests.remote.fake_instance import URL, Instance, answering, raw
 
 BASE = "https://shop.example.com"
@@ -81,7 +82,7 @@ def test_instance_does_not_keep_the_command_waiting() -> None:
             assert (begun.expires_in, begun.interval) == read, sent
 
 
-@pytest.mark.parametrize(
+@cases(
     "answer",
     [
         answering({"detail": "none"}, 404),

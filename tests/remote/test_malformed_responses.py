@@ -10,6 +10,7 @@ from app.domain.values.installation import Fault
 from app.ports.instance import DeliveryQuery
 from app.ports.instance import Instance as Port
 from app.remote.instance import connect_by_token, sign_in_app, sign_in_person
+from tests.fixtures.cases import cases
 from tests.remote.fake_instance import URL, Instance, answering
 
 SENT = {
@@ -49,7 +50,7 @@ def webhooks(**changed: object) -> object:
     return {"apps": {"edges": [{"node": node}], "pageInfo": {"hasNextPage": False}}}
 
 
-@pytest.mark.parametrize(
+@cases(
     "data",
     [
         {},
@@ -74,7 +75,7 @@ def test_refusal_in_another_shape_is_recognized() -> None:
     assert (problem.code, problem.message, problem.field) == ("7", "5", "['query']")
 
 
-@pytest.mark.parametrize(
+@cases(
     "data",
     [
         {},
@@ -91,9 +92,7 @@ def test_malformed_delivery_list_is_an_error(data: object) -> None:
         at(data).deliveries("V2ViaG9vazox", DeliveryQuery())
 
 
-@pytest.mark.parametrize(
-    "changed", [{"targetUrl": None}, {"name": ["hook"]}, {"id": 7}, {"customHeaders": "[]"}]
-)
+@cases("changed", [{"targetUrl": None}, {"name": ["hook"]}, {"id": 7}, {"customHeaders": "[]"}])
 def test_malformed_webhook_is_an_error(changed: dict[str, Any]) -> None:
     assert len(at(webhooks()).webhooks()) == 1
     with pytest.raises(Fault, match="another version"):
@@ -110,15 +109,14 @@ def test_list_that_repeats_its_cursor_is_an_error() -> None:
         at(page).deliveries("V2ViaG9vazox", DeliveryQuery(after="same"))
 
 
-@pytest.mark.parametrize(
+@cases(
     "sign_in",
     [
         lambda http: sign_in_person(http, URL, "ann@example.com", "a password", str),
         lambda http: sign_in_app(http, URL, "a token"),
     ],
-    ids=["person", "app"],
 )
-@pytest.mark.parametrize(
+@cases(
     "data",
     [
         {},

@@ -8,6 +8,7 @@ from app.domain.values.errors import PermissionDenied, Refused, TokenRejected, T
 from app.domain.values.installation import Fault, Unreachable
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.remote.instance import connect_by_token
+from tests.fixtures.cases import cases
 from tests.remote.fake_instance import JSON, URL, Instance, answering, failing, raw
 
 CLOSED = {
@@ -28,7 +29,7 @@ def remote_access(_request: HttpRequest) -> HttpResponse:
     return HttpResponse(308, {"location": "https://other.example.com/graphql/"})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("response", "kind", "message"),
     [
         (unreachable, Unreachable, "within 30 seconds"),

@@ -11,6 +11,7 @@ from app.composition.settings import Settings
 from app.domain.authorization.actor import Actor, ActorKind, describe_actor
 from app.ports import Ports
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 
 CLIENT = "203.0.113.7"
@@ -115,7 +116,7 @@ def test_development_log_is_readable(ports: Ports, capsys: pytest.CaptureFixture
     assert f"route={KEY_SET}" in line
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "described"),
     [
         (None, {}),

@@ -11,6 +11,7 @@ from app.composition.wiring import connect, make_installation
 from app.web.caller import credential_in, visitor_from
 from app.web.installation import Installation
 from tests.fakes.activity import FakeActivity
+from tests.fixtures.cases import cases
 
 
 def environ(**more: str) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def installation() -> Installation:
     return make_installation(replace(ports, activity=FakeActivity()), Settings())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("header", "token"),
     [
         ("Bearer abc", "abc"),
@@ -61,9 +62,7 @@ def test_without_a_header_there_is_no_credential() -> None:
     assert credential_in(environ()) is None
 
 
-@pytest.mark.parametrize(
-    ("bare", "token"), [("abc", "abc"), (" abc ", "abc"), ("", "other"), ("  ", "other")]
-)
+@cases(("bare", "token"), [("abc", "abc"), (" abc ", "abc"), ("", "other"), ("  ", "other")])
 def test_authorization_bearer_wins_unless_it_is_empty(bare: str, token: str) -> None:
     both = environ(HTTP_AUTHORIZATION_BEARER=bare, HTTP_AUTHORIZATION="Bearer other")
     assert credential_in(both) == token
@@ -73,7 +72,7 @@ def test_authorization_bearer_has_the_token_without_a_scheme() -> None:
     assert credential_in(environ(HTTP_AUTHORIZATION_BEARER="Bearer abc")) == "Bearer abc"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("more", "issuer"),
     [
         ({}, "http://localhost:8000/graphql/"),
@@ -87,7 +86,7 @@ def test_in_development_the_issuer_follows_the_request(
     assert visitor_from(environ(**more), installation).issuer == issuer
 
 
-@pytest.mark.parametrize(
+@cases(
     ("scheme", "port", "issuer"),
     [
         ("http", "8000", "http://127.0.0.1:8000/graphql/"),
@@ -126,7 +125,7 @@ def test_user_agent_is_cut_to_what_is_stored(installation: Installation) -> None
     assert visitor_from(environ(), installation).user_agent == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("headers", "seen"),
     [
         ({"HTTP_X_FORWARDED_FOR": "198.51.100.1"}, {"203.0.113.7": 1}),
@@ -144,3 +143,4 @@ def test_untrusted_proxy_is_recorded(
     activity = installation.ports.activity
     assert isinstance(activity, FakeActivity)
     assert activity.forwarding == seen
+    activity.forwarding.clear()

@@ -2,9 +2,8 @@
 
 from ipaddress import ip_network
 
-import pytest
-
 from app.web.caller import client_address, is_forwarded_by_stranger
+from tests.fixtures.cases import cases
 
 PROXIES = (
     ip_network("10.0.0.0/8"),
@@ -13,7 +12,7 @@ PROXIES = (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("peer", "forwarded_for", "address"),
     [
         # Nobody in between.
@@ -80,7 +79,7 @@ def test_client_ip_is_the_one_seen_by_trusted_proxies(
     assert client_address(peer, forwarded_for, PROXIES) == address
 
 
-@pytest.mark.parametrize("peer", ["127.0.0.1", "::1", "10.0.0.1", "203.0.113.7"])
+@cases("peer", ["127.0.0.1", "::1", "10.0.0.1", "203.0.113.7"])
 def test_headers_are_ignored_without_trusted_proxies(peer: str) -> None:
     assert client_address(peer, "198.51.100.9", ()) == peer
 
@@ -94,7 +93,7 @@ def test_neighbours_in_one_ipv6_network_are_different_clients() -> None:
     assert client_address("2001:db8::1", None, ()) != client_address("2001:db8::2", None, ())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("peer", "forwarded_for"),
     [
         ("203.0.113.7", "198.51.100.9"),
@@ -107,7 +106,7 @@ def test_header_from_an_untrusted_peer_is_recorded(peer: str | None, forwarded_f
     assert is_forwarded_by_stranger(peer, forwarded_for, PROXIES)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("peer", "forwarded_for"),
     [
         ("10.0.0.1", "198.51.100.9"),

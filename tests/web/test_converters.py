@@ -2,20 +2,18 @@
 
 from datetime import date
 
-import pytest
 from werkzeug.datastructures import MultiDict
 
 from app.web.converters import day, one_of, row_key
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
-    ("text", "key"), [("7", 7), (" 7 ", 7), ("0007", 7), ("9" * 18, 10**18 - 1)]
-)
+@cases(("text", "key"), [("7", 7), (" 7 ", 7), ("0007", 7), ("9" * 18, 10**18 - 1)])
 def test_key_is_read(text: str, key: int) -> None:
     assert MultiDict({"app": text}).get("app", type=row_key) == key
 
 
-@pytest.mark.parametrize("text", ["", "-1", "1e9", "1\0", "\u0663", "9" * 19, "x", "\ud800"])
+@cases("text", ["", "-1", "1e9", "1\0", "\u0663", "9" * 19, "x", "\ud800"])
 def test_invalid_key_counts_as_absent(text: str) -> None:
     assert MultiDict({"app": text}).get("app", type=row_key) is None
 
@@ -25,12 +23,12 @@ def test_invalid_keys_are_left_out_of_a_list() -> None:
     assert values.getlist("id", type=row_key) == [1, 2]
 
 
-@pytest.mark.parametrize("text", ["2026-03-01", " 2026-03-01 "])
+@cases("text", ["2026-03-01", " 2026-03-01 "])
 def test_day_is_read(text: str) -> None:
     assert MultiDict({"from": text}).get("from", type=day) == date(2026, 3, 1)
 
 
-@pytest.mark.parametrize("text", ["", "0000-00-00", "2026-02-30", "20260301", "2026-W09-7", "1\0"])
+@cases("text", ["", "0000-00-00", "2026-02-30", "20260301", "2026-W09-7", "1\0"])
 def test_invalid_day_counts_as_absent(text: str) -> None:
     assert MultiDict({"from": text}).get("from", type=day) is None
 

@@ -4,9 +4,10 @@ import pytest
 
 from app.composition.settings import SettingsError, load_settings
 from app.web.headers import cors_headers
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("written", "sent"),
     [
         ("https://shop.example.com", "https://shop.example.com"),
@@ -21,7 +22,7 @@ def test_origin_matches_in_any_spelling(written: str, sent: str) -> None:
     assert cors_headers(sent, allowed)["Access-Control-Allow-Origin"] in (sent, "*")
 
 
-@pytest.mark.parametrize(
+@cases(
     "written",
     [
         "shop.example.com",

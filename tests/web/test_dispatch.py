@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-import pytest
 from werkzeug.test import Client
 
 from app.web.dispatch import Application, Dispatch, StartResponse
+from tests.fixtures.cases import cases
 
 
 def answering(text: bytes) -> Application:
@@ -27,7 +27,7 @@ DISPATCH = Dispatch(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "response"),
     [
         ("/api/", b"mounted"),
@@ -50,6 +50,6 @@ def test_alias_leads_its_method_alone_to_the_mounted_path() -> None:
     assert client.post("/short/").data == b"rest"
 
 
-@pytest.mark.parametrize(("accept", "response"), [("a page", b"rest"), ("data", b"mounted")])
+@cases(("accept", "response"), [("a page", b"rest"), ("data", b"mounted")])
 def test_pages_stay_with_the_application(accept: str, response: bytes) -> None:
     assert Client(DISPATCH).get("/api/", headers={"Accept": accept}).data == response

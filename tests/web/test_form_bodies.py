@@ -4,6 +4,7 @@ import pytest
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.web.bodies import PART_HEADERS, check_part_headers
+from tests.fixtures.cases import cases
 
 HEADER = b'Content-Disposition: form-data; name="a"; filename="%s"'
 
@@ -12,7 +13,7 @@ def part(filename: bytes, data: bytes = b"x", line_end: bytes = b"\r\n") -> byte
     return b"--b" + line_end + HEADER % filename + line_end * 2 + data + line_end
 
 
-@pytest.mark.parametrize("line_end", [b"\r\n", b"\n", b"\r"])
+@cases("line_end", [b"\r\n", b"\n", b"\r"])
 def test_long_headers_of_any_part_are_refused(line_end: bytes) -> None:
     parts = [part(b"a" * length, line_end=line_end) for length in (10, PART_HEADERS)]
     for body in (parts[0] + parts[1], parts[1] + parts[0], b"preamble" + line_end + parts[1]):
@@ -20,7 +21,7 @@ def test_long_headers_of_any_part_are_refused(line_end: bytes) -> None:
             check_part_headers(body + b"--b--", b"b", 9)
 
 
-@pytest.mark.parametrize("line_end", [b"\r\n", b"\n", b"\r"])
+@cases("line_end", [b"\r\n", b"\n", b"\r"])
 def test_headers_without_an_end_are_refused(line_end: bytes) -> None:
     with pytest.raises(RequestEntityTooLarge):
         check_part_headers(b"--b" + line_end + b"a" * 5_000, b"b", 9)

@@ -1,12 +1,11 @@
 """The headers that make browsers careful."""
 
-import pytest
-
 from app.ports.configuration import Configuration
 from app.web.headers import data_headers, security_headers
+from tests.fixtures.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("public_url", "insists"),
     [("", False), ("http://localhost:8000", False), ("https://shop.example.com", True)],
 )

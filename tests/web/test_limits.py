@@ -1,6 +1,5 @@
 """The limits of pages count in Redis, and what tells about them tells no password."""
 
-import pytest
 from flask import Flask
 from flask_limiter.commands import cli
 
@@ -8,6 +7,7 @@ from app.composition.settings import Settings
 from app.composition.wiring import connect, page_counts
 from app.web.installation import CountStore
 from app.web.limits import set_up_limits
+from tests.fixtures.cases import cases
 
 
 def counts(settings: Settings) -> CountStore:
@@ -23,7 +23,7 @@ def configured_limits(redis_url: str) -> str:
     return shown.output
 
 
-@pytest.mark.parametrize(
+@cases(
     "url",
     [
         "redis://:not-to-be-told@127.0.0.1:1/0",

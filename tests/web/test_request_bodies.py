@@ -13,6 +13,7 @@ import pytest
 from typing_extensions import override
 
 from app.web.bodies import Deadlines, Exchange, Incoming, Quota, Refused
+from tests.fixtures.cases import cases
 from tests.servers.event_loops import run_in_thread
 
 SILENCE, WHOLE = 5.0, 30.0
@@ -80,7 +81,7 @@ def receive(*pauses: float) -> tuple[bytes | HTTPStatus, float]:
         loop.close()
 
 
-@pytest.mark.parametrize("sent", [0, 1, 5])
+@cases("sent", [0, 1, 5])
 def test_silent_body_ends_at_its_idle_deadline(sent: int) -> None:
     received, seconds = receive(*[1.0] * sent)
     assert received is HTTPStatus.REQUEST_TIMEOUT

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.web.bodies import AT_ONCE, Held, NoRoom, Outgoing, SentFile
+from tests.fixtures.cases import cases
 
 LARGE = b"x" * (AT_ONCE + 1)
 LONG = [b"y" * AT_ONCE] * 20
@@ -25,7 +26,7 @@ def test_short_bodies_take_no_room() -> None:
     assert outgoing.hold(iter([b"a", b"b"])) == b"ab"
 
 
-@pytest.mark.parametrize("result", [[LARGE], (LARGE,)])
+@cases("result", [[LARGE], (LARGE,)])
 def test_large_body_takes_memory_until_it_is_sent(result: Iterable[bytes]) -> None:
     outgoing = Outgoing(memory=len(LARGE), disk=0)
     body = held(outgoing, result)

@@ -22,6 +22,7 @@ from app.web.translation import (
     text,
     use_language,
 )
+from tests.fixtures.cases import cases
 
 MINUTES = "Too many attempts. Try again in {count} minute."
 MANY_MINUTES = "Too many attempts. Try again in {count} minutes."
@@ -48,7 +49,7 @@ def test_browser_asks_for_a_language(app: Flask, wanted: str, language: str) -> 
         assert page_language() == language or "en"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("code", "language"),
     [("DE", "de"), ("DE_AT", "de"), ("PT_BR", "en"), ("AR", "en"), ("EN", "en"), ("PL", "pl")],
 )

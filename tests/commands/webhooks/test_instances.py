@@ -20,6 +20,7 @@ from tests.builders.remote_instances import make_remote_access
 from tests.builders.shop import close_storefront
 from tests.commands.shell import run
 from tests.commands.webhooks.paired_shops import QUERY, Shops
+from tests.fixtures.cases import cases
 from tests.servers.http import HttpServer, Reply, http_server
 
 LIST = ("webhook", "list")
@@ -72,7 +73,7 @@ def test_every_command_says_which_version_it_is(ports: Ports, name: str, flag: s
     assert (comparable_output.exit_code, comparable_output.stdout) == (0, f"latchkey {VERSION}\n")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@cases("name", COMMANDS)
 def test_every_command_takes_an_instance_and_every_form(name: str) -> None:
     flags = {flag for param in COMMANDS[name].params for flag in param.opts}
     assert {"-u", "--instance", "--url", "--token-file", "--json", "--short"} <= flags

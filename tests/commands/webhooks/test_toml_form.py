@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from app.commands.webhooks.edit import Unreadable, format_toml, merged_draft, parse_toml
 from app.domain.values.inputs import ABSENT
 from app.ports.instance import InstanceApp, InstanceWebhook, WebhookDraft
+from tests.fixtures.cases import cases
 
 APP = InstanceApp("QXBwOjE=", "Warehouse", is_active=True)
 PLAIN = InstanceWebhook(
@@ -40,7 +41,7 @@ def test_what_was_not_touched_is_no_change(webhook: InstanceWebhook) -> None:
     assert parse_toml(webhook, format_toml(webhook)) == WebhookDraft()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("before", "after", "draft"),
     [
         ('"hook"', '"new"', WebhookDraft(name="new")),
@@ -64,7 +65,7 @@ def test_events_are_ignored_when_a_query_is_set() -> None:
     assert draft.events is ABSENT
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "message"),
     [
         ("name = ", "Invalid value"),
