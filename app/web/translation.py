@@ -183,8 +183,13 @@ def problem_text(problem: Problem) -> str:
     return with_place(problem, text(problem.template, problem.plural, **problem.values))
 
 
+def reasons_text(refused: Refused) -> str:
+    """Return all that is wrong as sentences, in the language of the request."""
+    return " ".join(problem_text(problem) for problem in refused.problems)
+
+
 def refused_text(refused: Refused) -> str:
-    """Return all that is wrong, in the language of the request."""
+    """Return all that is wrong in one line, in the language of the request."""
     return "; ".join(problem_text(problem) for problem in refused.problems)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,6 @@ from app.console.lists import filters, list_page
 from app.console.overview import pages
 from app.domain.accounts.search import UserFilter
 from app.domain.accounts.users import User
-from app.domain.values.pages import Page, PageRequest
 from app.ports import Ports
 from app.services.people.directory import list_customers
 from tests.builders.people import make_user
@@ -28,10 +26,7 @@ NAMES = {
     **vars(filters),
     **vars(list_page),
     **vars(session),
-    "Any": Any,
     "BaseResponse": object,
-    "Page": Page,
-    "PageRequest": PageRequest,
     "User": User,
     "UserFilter": UserFilter,
     "list_customers": list_customers,

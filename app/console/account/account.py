@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flask import flash, request, session, url_for
+from flask import request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField, RadioField, SelectField, StringField
 from wtforms.fields.choices import SelectChoice
@@ -13,11 +13,13 @@ from app.console.frame.forms import ConsoleForm, EditedThing, EditForm, uploaded
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
     THEMES,
+    form_page,
     full_url,
     keep_theme,
     mail_message,
     page,
     redirect_to,
+    redirect_with_message,
     redirect_with_success,
     refused_page,
     theme,
@@ -63,7 +65,7 @@ from app.web.translation import (
     language_name,
     lazy_text,
     person_language,
-    problem_text,
+    reasons_text,
     text,
     use_language,
 )
@@ -233,14 +235,11 @@ def save_name() -> BaseResponse:
     stored = _name()
     form = NameForm.from_request(stored, _own_account())
     names = Details(form.first_name.data or "", form.last_name.data or "", seen=stored)
-    if not form.validate():
-        return refused_page("account/index.html", **_values(name_form=form))
-    try:
-        update_account(ports(), actor(), names)
-    except Refused as refused:
-        form.refuse(refused)
-        return refused_page("account/index.html", **_values(name_form=form))
-    return redirect_with_success(text("Name saved."), "console.account.index")
+    if form.validate():
+        with form.catching_refusals():
+            update_account(ports(), actor(), names)
+            return redirect_with_success(text("Name saved."), "console.account.index")
+    return refused_page("account/index.html", **_values(name_form=form))
 
 
 @blueprint.post("/preferences")
@@ -283,7 +282,7 @@ def save_picture() -> BaseResponse:
     try:
         update_avatar(ports(), actor(), uploaded_image(MAX_AVATAR_SIZE))
     except Refused as refused:
-        return _refused_picture(" ".join(problem_text(one) for one in refused.problems))
+        return refused_page("account/index.html", **_values(picture_error=reasons_text(refused)))
     return redirect_with_success(text("Picture saved."), "console.account.index")
 
 
@@ -299,16 +298,13 @@ def save_password() -> BaseResponse:
     """Another password; every other session ends."""
     form = PasswordChangeForm()
     if form.validate():
-        try:
+        with form.catching_refusals():
             change_password(
                 ports(),
                 actor(),
                 old_password=form.old_password.data,
                 new_password=form.new_password.data,
             )
-        except Refused as refused:
-            form.refuse(refused)
-        else:
             message = text("Password changed. All your other sessions ended.")
             return redirect_with_success(message, "console.account.index")
     return refused_page("account/index.html", **_values(password_form=form))
@@ -319,7 +315,7 @@ def ask_for_email() -> BaseResponse:
     """Request a change of email: a link goes to the new one, nothing changes yet."""
     form = EmailChangeForm()
     if form.validate():
-        try:
+        with form.catching_refusals():
             request_email_change(
                 ports(),
                 actor(),
@@ -327,9 +323,6 @@ def ask_for_email() -> BaseResponse:
                 password=form.password.data,
                 redirect_url=full_url("console.account.follow"),
             )
-        except Refused as refused:
-            form.refuse(refused)
-        else:
             message = mail_message(
                 translatable(
                     "Open the link we sent to {email}. Until then your email doesn't change."
@@ -360,17 +353,13 @@ def confirm() -> BaseResponse:
     form = ConsoleForm()
     token = str(session.get(_LINK, ""))
     if form.validate_on_submit():
-        try:
+        with form.catching_refusals():
             user = confirm_email_change(ports(), actor(), token=token)
-        except Refused as refused:
-            form.refuse(refused)
-            session.pop(_LINK, None)
-        else:
             session.pop(_LINK, None)
             message = text("Email changed to {email}.", email=user.email)
             return redirect_with_success(message, "console.account.index")
-    show = refused_page if form.is_submitted() else page
-    return show("account/confirm.html", form=form, has_link=bool(token) and not form.form_errors)
+        session.pop(_LINK, None)
+    return form_page("account/confirm.html", form, has_link=bool(token) and not form.form_errors)
 
 
 @blueprint.post("/sessions/<key:session_id>/end")
@@ -379,8 +368,7 @@ def end_own_session(session_id: int) -> BaseResponse:
     try:
         end_session(ports(), actor(), to_global_id(SESSION, session_id))
     except Refused as refused:
-        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
-        return redirect_to("console.account.index")
+        return redirect_with_message(reasons_text(refused), "bad", "console.account.index")
     return redirect_with_success(text("Session ended."), "console.account.index")
 
 
@@ -449,7 +437,3 @@ def _name() -> dict[str, object]:
 def _own_account() -> EditedThing:
     address = url_for("console.account.index")
     return EditedThing(text("your account"), address, "User", caller().user.id)
-
-
-def _refused_picture(message: str) -> BaseResponse:
-    return refused_page("account/index.html", **_values(picture_error=message))

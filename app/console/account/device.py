@@ -12,10 +12,10 @@ from app.console.frame.formatting import device_words
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import PageGroup
 from app.console.frame.page_layout import (
+    form_page,
     page,
     redirect_with_error,
     redirect_with_success,
-    refused_page,
 )
 from app.console.frame.session import actor, ports, proved_at
 from app.domain.authorization.permissions import ALL_PERMISSIONS
@@ -54,17 +54,12 @@ def index() -> BaseResponse:
 
     No link fills in the code: staff read it from the device.
     """
-    if request.method == "GET":
-        return page("account/device.html", form=DeviceForm(formdata=None))
     form = DeviceForm()
-    if not form.validate():
-        return refused_page("account/device.html", form=form)
-    try:
-        code = str(form.user_code.data)[:MAX_ENTERED_CODE]
-        return _answer(code, request.form.get("decision", ""))
-    except Refused as refused:
-        form.refuse(refused)
-        return refused_page("account/device.html", form=form)
+    if form.validate_on_submit():
+        with form.catching_refusals():
+            code = str(form.user_code.data)[:MAX_ENTERED_CODE]
+            return _answer(code, request.form.get("decision", ""))
+    return form_page("account/device.html", form)
 
 
 def _answer(code: str, decision: str) -> BaseResponse:

@@ -165,10 +165,7 @@ def begin() -> BaseResponse:
     """Ask for a name, and let the browser make a passkey."""
     if request.method == "GET":
         return redirect_to(_SECURITY)
-    try:
-        return _new_page(NewPasskeyForm(formdata=None))
-    except Refused as refused:
-        return redirect_with_error(refused, _SECURITY)
+    return _new_page(NewPasskeyForm(formdata=None))
 
 
 @blueprint.post("/add")
@@ -176,14 +173,9 @@ def add() -> BaseResponse:
     """Add the passkey; show recovery codes once if they are new."""
     form = NewPasskeyForm()
     if form.validate():
-        try:
+        with form.catching_refusals():
             return create_once(form, lambda: _add(form))
-        except Refused as refused:
-            form.refuse(refused)
-    try:
-        return _new_page(form)
-    except Refused as refused:
-        return redirect_with_error(refused, _SECURITY)
+    return _new_page(form)
 
 
 @blueprint.get("/<key:key>")
@@ -205,11 +197,8 @@ def rename(key: int) -> BaseResponse:
         stored = {"name": passkey.name}
         form = RenameForm.from_request(stored, _edited_thing(passkey))
         if form.validate():
-            try:
+            with form.catching_refusals():
                 rename_passkey(ports(), actor(), passkey_id=key, name=form.name.data, seen=stored)
-            except Refused as refused:
-                form.refuse(refused)
-            else:
                 return redirect_with_success(text("Passkey renamed."), _SECURITY)
     except Refused as refused:
         return redirect_with_error(refused, _SECURITY)
@@ -233,7 +222,10 @@ def _edited_thing(passkey: OwnPasskey) -> EditedThing:
 
 def _new_page(form: NewPasskeyForm) -> BaseResponse:
     """Return the form with new options: those of a refused answer can't be answered again."""
-    begun = begin_passkey(ports(), actor())
+    try:
+        begun = begin_passkey(ports(), actor())
+    except Refused as refused:
+        return redirect_with_error(refused, _SECURITY)
     show = refused_page if form.is_submitted() and form.errors else page
     form.name.data = form.name.data or device_words(begun.name)
     form.challenge.data, form.credential.data = begun.challenge, ""

@@ -8,10 +8,10 @@ from wtforms.validators import InputRequired
 from app.console.account.sign_in_code import hold_sign_in
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.page_layout import (
+    form_page,
     page,
     redirect_to,
     redirect_with_success,
-    refused_page,
     set_password_url,
 )
 from app.console.frame.session import open_console_session, ports
@@ -53,27 +53,15 @@ def keep_link(email: str, token: str) -> None:
 def forgotten() -> BaseResponse:
     """Ask for a link; the answer is the same for every address."""
     form = ForgottenForm()
-    if not form.validate_on_submit():
-        show = refused_page if form.is_submitted() else page
-        return show(
-            "passwords/forgotten.html", form=form, sign_in_options=_sign_in_options(), email=""
-        )
-    try:
-        request_password_reset(
-            ports(), anonymous_actor(), email=form.email.data, redirect_url=set_password_url()
-        )
-    except Refused as refused:
-        form.refuse(refused)
-        return refused_page(
-            "passwords/forgotten.html", form=form, sign_in_options=_sign_in_options(), email=""
-        )
-    return page(
-        "passwords/forgotten.html",
-        form=form,
-        sign_in_options=_sign_in_options(),
-        email=form.email.data,
-        is_sent=ports().configuration.sends_mail,
-    )
+    values: dict[str, object] = {"sign_in_options": _sign_in_options(), "email": ""}
+    if form.validate_on_submit():
+        with form.catching_refusals():
+            request_password_reset(
+                ports(), anonymous_actor(), email=form.email.data, redirect_url=set_password_url()
+            )
+            values |= {"email": form.email.data, "is_sent": ports().configuration.sends_mail}
+            return page("passwords/forgotten.html", form=form, **values)
+    return form_page("passwords/forgotten.html", form, **values)
 
 
 @blueprint.get("/set-password")
@@ -109,9 +97,8 @@ def choose() -> BaseResponse:
             return redirect_with_success(
                 text("Your password is set, and you are signed in."), "console.home.index"
             )
-    show = refused_page if form.is_submitted() else page
-    return show(
-        "passwords/choose.html", form=form, sign_in_options=_sign_in_options(), email=link["email"]
+    return form_page(
+        "passwords/choose.html", form, sign_in_options=_sign_in_options(), email=link["email"]
     )
 
 

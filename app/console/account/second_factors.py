@@ -298,10 +298,8 @@ def confirm() -> BaseResponse:
     """Turn on the app with its first code; show recovery codes once if they are new."""
     form = SetupForm()
     if form.validate():
-        try:
+        with form.catching_refusals():
             return create_once(form, lambda: _confirm(form))
-        except Refused as refused:
-            form.refuse(refused)
     return refused_page("account/security.html", **_values(form))
 
 

@@ -163,7 +163,8 @@ def finish(plugin_id: str) -> BaseResponse:
     next_path = own_path(begun.get("next"))
     if not state or begun.get("state") != state:
         return _sign_in_refused(Refused(_FOREIGN), next_path)
-    code, error = request.args.get("code"), _provider_error()
+    code = request.args.get("code")
+    error = read_provider_error(request.args.get("error"), request.args.get("error_description"))
     if not code and error is None:
         return _sign_in_refused(Refused(_NO_CODE), next_path)
     if begun.get("links"):
@@ -218,10 +219,6 @@ def _finish_link(
     return redirect_with_success(message, _SECURITY, _anchor="sso")
 
 
-def _provider_error() -> ProviderError | None:
-    return read_provider_error(request.args.get("error"), request.args.get("error_description"))
-
-
 @blueprint.post("/sign-out")
 def leave() -> BaseResponse:
     """End the session, for every copy of its cookie.
@@ -255,29 +252,22 @@ def proof_options() -> BaseResponse:
 
 
 def _sign_in_options(form: PasswordForm, next_path: str) -> BaseResponse:
-    sign_in_options = show_sign_in_options(ports(), anonymous_actor())
-    show = refused_page if form.is_submitted() else page
+    """Return the sign-in page; in development it says where it could offer passkeys."""
+    are_possible = party_of(ports(), anonymous_actor()) is not None
+    passkey_hint = ""
+    if ports().configuration.development and not are_possible:
+        passkey_hint = why_impossible(anonymous_actor(), in_development=True)
+    show = refused_page if form.is_submitted() or form.errors else page
     return show(
         "sign_in.html",
         form=form,
         next_path=next_path,
-        sign_in_options=sign_in_options,
+        sign_in_options=show_sign_in_options(ports(), anonymous_actor()),
         wanted_place=_place(next_path),
         signed_out=why_signed_out(),
-        **_passkey_values(),
+        offers_passkeys=are_possible,
+        passkey_hint=passkey_hint,
     )
-
-
-def _passkey_values() -> dict[str, object]:
-    """Return whether the sign-in page can offer passkeys, and where it could in development."""
-    in_development = ports().configuration.development
-    are_possible = party_of(ports(), anonymous_actor()) is not None
-    return {
-        "offers_passkeys": are_possible,
-        "passkey_hint": why_impossible(anonymous_actor(), in_development=True)
-        if in_development and not are_possible
-        else "",
-    }
 
 
 def why_impossible(actor: Actor, *, in_development: bool) -> str:
@@ -296,16 +286,7 @@ def _sign_in_refused(refused: Refused, next_path: str) -> BaseResponse:
         raise refused
     form = PasswordForm(formdata=None)
     form.refuse(refused)
-    sign_in_options = show_sign_in_options(ports(), anonymous_actor())
-    return refused_page(
-        "sign_in.html",
-        form=form,
-        next_path=next_path,
-        sign_in_options=sign_in_options,
-        wanted_place=_place(next_path),
-        signed_out=why_signed_out(),
-        **_passkey_values(),
-    )
+    return _sign_in_options(form, next_path)
 
 
 def _is_leaked(form: PasswordForm) -> bool:

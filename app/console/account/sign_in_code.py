@@ -11,7 +11,7 @@ from wtforms.validators import InputRequired
 
 from app.console.frame.formatting import html_text
 from app.console.frame.forms import ConsoleForm
-from app.console.frame.page_layout import own_path, page, redirect_to, refused_page
+from app.console.frame.page_layout import form_page, own_path, redirect_to
 from app.console.frame.session import (
     is_signed_in,
     open_console_session,
@@ -164,10 +164,9 @@ def _page(form: ConsoleForm, waiting: WaitingSignIn) -> BaseResponse:
     asked = "passkey" if isinstance(form, PasskeyForm) else request.args.get("with", "")
     way = asked if asked in ways else next(iter(ways), "")
     kind = RecoveryForm if way == "recovery" else CodeForm
-    show = refused_page if form.is_submitted() else page
-    return show(
+    return form_page(
         "sign_in_code.html",
-        form=form,
+        form,
         code_form=form if isinstance(form, kind) else kind(formdata=None),
         title=text(_TITLES[way]) if way else text("Use your second factor"),
         kind=way,

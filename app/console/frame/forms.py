@@ -6,7 +6,7 @@ and what they and its person changed differently is shown to be chosen from.
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self, TypeAlias
@@ -125,6 +125,10 @@ class ConsoleForm(FlaskForm):  # type: ignore[misc]
 
     names: dict[str, str] = {}  # noqa: RUF012 - WTForms reads class attributes of its own kind
 
+    def catching_refusals(self) -> "_CaughtRefusals":
+        """Return a context manager for a use case: what it refuses is put into this form."""
+        return _CaughtRefusals(self)
+
     def refuse(self, refused: Refused) -> None:
         """Put each problem at its field; those of no field go above the form."""
         for problem in refused.problems:
@@ -161,6 +165,17 @@ class ConsoleForm(FlaskForm):  # type: ignore[misc]
         public = problem.field or ""
         name = self.names.get(public, _CAPITAL.sub("_", public).lower())
         return self[name] if name and name in self else None
+
+
+class _CaughtRefusals(AbstractContextManager[None]):
+    def __init__(self, form: ConsoleForm) -> None:
+        self._form = form
+
+    @override
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> bool:
+        if isinstance(error, Refused):
+            self._form.refuse(error)
+        return isinstance(error, Refused)
 
 
 Plain: TypeAlias = str | bool | list[str]

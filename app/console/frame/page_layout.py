@@ -19,6 +19,7 @@ from flask import (
     request,
     url_for,
 )
+from flask_wtf import FlaskForm
 from flask_wtf.csrf import generate_csrf
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
@@ -65,7 +66,7 @@ from app.services.authorization.register import can_call
 from app.services.console.saved_filters import Badges, show_badges
 from app.services.shop.settings import Closing, update_shop
 from app.web.caller import base_url
-from app.web.translation import page_direction, page_language, problem_text, text
+from app.web.translation import page_direction, page_language, reasons_text, text
 
 BEGUN = "begun"
 """The state of a message about something that goes on."""
@@ -95,23 +96,34 @@ def refused_page(template: str, /, **values: object) -> Response:
     return page(template, HTTPStatus.UNPROCESSABLE_ENTITY, **values)
 
 
+def form_page(template: str, form: FlaskForm, /, **values: object) -> Response:
+    """Return a page with ``form``: as it is first shown, or refused with what is wrong."""
+    show = refused_page if form.is_submitted() else page
+    return show(template, form=form, **values)
+
+
+def redirect_with_message(
+    message: str, state: str, endpoint: str, /, **values: Any
+) -> BaseResponse:
+    """Redirect, and show ``message`` (of the state ok, info, warn or bad) on the page there."""
+    flash(message, state)
+    return redirect_to(endpoint, **values)
+
+
 def redirect_with_success(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
     """Redirect after a change, and show ``message`` on the page that follows."""
-    flash(message, "ok")
-    return redirect_to(endpoint, **values)
+    return redirect_with_message(message, "ok", endpoint, **values)
 
 
 def redirect_with_progress(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
     """Redirect after something began; a refresh of the page replaces ``message`` once it ends."""
-    flash(message, BEGUN)
-    return redirect_to(endpoint, **values)
+    return redirect_with_message(message, BEGUN, endpoint, **values)
 
 
 def redirect_with_error(refused: Refused, endpoint: str, /, **values: Any) -> BaseResponse:
     """Redirect after a change was refused, and show why on the page that follows."""
-    reasons = " ".join(problem_text(problem) for problem in refused.problems)
-    flash(text("{reasons} Nothing was changed.", reasons=reasons), "bad")
-    return redirect_to(endpoint, **values)
+    message = text("{reasons} Nothing was changed.", reasons=reasons_text(refused))
+    return redirect_with_message(message, "bad", endpoint, **values)
 
 
 def mail_message(sent: Sentence, written: Sentence, /, **values: object) -> str:

@@ -276,10 +276,9 @@ def create_once(form: CreatingForm, create: Callable[[], Created]) -> BaseRespon
 
         form = AppForm()  # a CreatingForm
         if form.validate_on_submit():
-            try:
+            with form.catching_refusals():
                 return create_once(form, lambda: _create(form))
-            except Refused as refused:
-                form.refuse(refused)
+        return form_page("apps/new.html", form)
     """
     key = form.submission.data
     if not claim_submission(ports(), actor(), key):

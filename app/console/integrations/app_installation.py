@@ -11,6 +11,7 @@ from wtforms.validators import InputRequired
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
+    form_page,
     page,
     redirect_with_progress,
     redirect_with_success,
@@ -168,12 +169,9 @@ def make(key: int) -> BaseResponse:
     app = app_or_404(key)
     form = TokenForm()
     if form.validate_on_submit():
-        try:
+        with form.catching_refusals():
             return create_once(form, lambda: _create(key, form))
-        except Refused as refused:
-            form.refuse(refused)
-    show = refused_page if form.is_submitted() else page
-    return show("apps/new_token.html", app=app, form=form, chips=_chips(app, form))
+    return form_page("apps/new_token.html", form, app=app, chips=_chips(app, form))
 
 
 @tokens_blueprint.post("/<key:token_id>/rotate")
@@ -237,15 +235,11 @@ def link(key: int) -> BaseResponse:
     form.provider.choices = [SelectChoice(slug, name) for slug, name in providers.items()]
     if form.validate_on_submit():
         new = NewClientLink(form.provider.data, form.client_id.data, form.subject.data)
-        try:
+        with form.catching_refusals():
             made = link_app_client(ports(), actor(), key, new)
-        except Refused as refused:
-            form.refuse(refused)
-        else:
             linked = text("Client {client} was linked.", client=made.client_id)
             return redirect_with_success(linked, "console.apps.show", key=key, view="tokens")
-    show = refused_page if form.is_submitted() else page
-    return show("apps/new_client.html", app=app, form=form, providers=providers)
+    return form_page("apps/new_client.html", form, app=app, providers=providers)
 
 
 @clients_blueprint.post("/<key:link_id>/unlink")

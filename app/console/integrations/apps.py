@@ -15,7 +15,7 @@ from wtforms.validators import InputRequired
 from app.console.frame.formatting import html_text, time_element, time_zone
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import page, redirect_with_success, refused_page
+from app.console.frame.page_layout import form_page, page, redirect_with_success
 from app.console.frame.parts import Pill, Question, lines, moment, muted, named, pill, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, now, ports, require
@@ -364,13 +364,10 @@ def connect() -> BaseResponse:
     """Create an app and show its token once."""
     form = NewAppForm()
     if form.validate_on_submit():
-        try:
+        with form.catching_refusals():
             return create_once(form, lambda: _create(form))
-        except Refused as refused:
-            form.refuse(refused)
     given = chips(actor(), form.permissions.chosen, for_app=True)
-    show_ = refused_page if form.is_submitted() else page
-    return show_("apps/new.html", form=form, chips=given, manages=can_call(actor(), create_app))
+    return form_page("apps/new.html", form, chips=given, manages=can_call(actor(), create_app))
 
 
 @blueprint.get("/<key:key>")
@@ -391,9 +388,7 @@ def save_details(key: int) -> BaseResponse:
     app = app_or_404(key)
     stored = _names_of(app)
     form = AppForm.from_request(stored, _edited_thing(app))
-    if not form.validate():
-        return show_app_page(key, form=form)
-    try:
+    if form.validate():
         change = AppChange(
             form.name.data,
             form.identifier.data or "",
@@ -401,13 +396,10 @@ def save_details(key: int) -> BaseResponse:
             client_credentials_only=form.client_credentials_only.data,
             seen=stored,
         )
-        app = update_app(ports(), actor(), key, change)
-    except Refused as refused:
-        form.refuse(refused)
-        return show_app_page(key, form=form)
-    return redirect_with_success(
-        text("{app} was saved.", app=app.name), "console.apps.show", key=key
-    )
+        with form.catching_refusals():
+            saved = text("{app} was saved.", app=update_app(ports(), actor(), key, change).name)
+            return redirect_with_success(saved, "console.apps.show", key=key)
+    return show_app_page(key, form=form)
 
 
 @blueprint.post("/<key:key>/permissions")
@@ -447,18 +439,16 @@ def dismiss_problem(key: int, problem_key: int) -> BaseResponse:
 def activate(key: int) -> BaseResponse:
     """Activate an app."""
     app = activate_app(ports(), actor(), key)
-    return redirect_with_success(
-        text("{app} is active. Its tokens work again.", app=app.name), "console.apps.show", key=key
-    )
+    message = text("{app} is active. Its tokens work again.", app=app.name)
+    return redirect_with_success(message, "console.apps.show", key=key)
 
 
 @blueprint.post("/<key:key>/deactivate")
 def deactivate(key: int) -> BaseResponse:
     """Deactivate an app until it is activated again."""
     app = deactivate_app(ports(), actor(), key)
-    return redirect_with_success(
-        text("{app} was deactivated.", app=app.name), "console.apps.show", key=key
-    )
+    message = text("{app} was deactivated.", app=app.name)
+    return redirect_with_success(message, "console.apps.show", key=key)
 
 
 @blueprint.post("/<key:key>/remove")

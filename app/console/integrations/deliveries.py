@@ -1,6 +1,6 @@
 """Deliveries: what was sent to apps, searched, shown and resent."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -53,12 +53,13 @@ from app.console.lists.list_page import (
     EmptyState,
     ListPage,
     RowCount,
+    reader,
 )
 from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus, ReplayScope
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import Page, PageRequest, Range, with_items
+from app.domain.values.pages import Range, with_items
 from app.domain.values.text import translatable
 from app.services.deliveries.details import name_objects, show_delivery_details
 from app.services.deliveries.lists import (
@@ -68,6 +69,7 @@ from app.services.deliveries.lists import (
     search_deliveries,
 )
 from app.services.deliveries.replays import (
+    Resent,
     preview_replay,
     replay_deliveries,
     resend_matching,
@@ -114,10 +116,6 @@ def _search(
     return DeliverySearch(created=Range(since, until), **state, **values)
 
 
-def _read(request: PageRequest, **values: Any) -> Page[DeliveryLine]:
-    return search_deliveries(ports(), actor(), request, _search(**values))
-
-
 DELIVERIES = ListPage[DeliveryLine](
     template="deliveries/index.html",
     title="Deliveries",
@@ -131,7 +129,7 @@ DELIVERIES = ListPage[DeliveryLine](
         many="{count} deliveries",
         some="{matching} of {total} deliveries",
     ),
-    read=_read,
+    read=reader(search_deliveries, _search),
     filters=(
         search("Text", "Payload or message ID", argument="text"),
         Filter(
@@ -288,32 +286,27 @@ def redeliver_chosen() -> BaseResponse:
     if not keys:
         flash(text("Select a delivery."), "warn")
         return redirect_to("console.deliveries.index", **DELIVERIES.requested().params)
-    try:
-        resent = retry_deliveries(ports(), actor(), keys)
-    except Refused as refused:
-        flash(refused_text(refused), "bad")
-        return redirect_to("console.deliveries.index", **DELIVERIES.requested().params)
-    for state, message in resend_result(resent):
-        flash(message, state)
-    return redirect_to("console.deliveries.index", **DELIVERIES.requested().params)
+    return _resend(lambda: retry_deliveries(ports(), actor(), keys))
 
 
 @blueprint.post("/redeliver-matching")
 def redeliver_matching() -> BaseResponse:
     """Resend all deliveries that match the query string."""
     requested = DELIVERIES.requested()
-    back = requested.params
     if requested.invalid:
         flash(text("Some filters aren't valid. No deliveries were resent."), "bad")
-        return redirect_to("console.deliveries.index", **back)
+        return redirect_to("console.deliveries.index", **requested.params)
+    return _resend(lambda: resend_matching(ports(), actor(), _search(**requested.values)))
+
+
+def _resend(resend: Callable[[], Resent]) -> BaseResponse:
+    """Return to the list with its filter, and say what resending came to."""
     try:
-        resent = resend_matching(ports(), actor(), _search(**requested.values))
+        for state, message in resend_result(resend()):
+            flash(message, state)
     except Refused as refused:
         flash(refused_text(refused), "bad")
-        return redirect_to("console.deliveries.index", **back)
-    for state, message in resend_result(resent):
-        flash(message, state)
-    return redirect_to("console.deliveries.index", **back)
+    return redirect_to("console.deliveries.index", **DELIVERIES.requested().params)
 
 
 @blueprint.post("/replay")

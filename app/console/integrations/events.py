@@ -23,7 +23,7 @@ from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.webhooks.lists import Subscriber, list_subscribers
 from app.services.webhooks.payloads import check_query
 from app.web.converters import row_key
-from app.web.translation import problem_text, reason_text, text
+from app.web.translation import problem_text, reason_text, reasons_text, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +315,7 @@ def send() -> BaseResponse:
     try:
         return send_sample(webhook, _named_event(), wanted)
     except Refused as refused:
-        problem = " ".join(map(problem_text, refused.problems))
-        return _show(SampleEvent(webhook, wanted, problem))
+        return _show(SampleEvent(webhook, wanted, reasons_text(refused)))
 
 
 def _named_event() -> EventType:

@@ -14,7 +14,7 @@ from app.domain.webhooks import not_permitted
 from app.ports import Ports
 from app.services.identity.permission_holders import list_permission_granters
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
-from app.web.translation import enumeration, problem_text, text
+from app.web.translation import enumeration, problem_text, reasons_text, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,10 @@ def withheld_note(
 
 def refusal_text(refused: Refused) -> str:
     """Return why permissions weren't granted, as a message that stands alone."""
-    if isinstance(refused, WebhooksNotConfirmed):
-        reasons = [problem_text(webhook.problem) for webhook in refused.webhooks]
-        reasons.append(text("Save the webhook yourself or delete it first."))
-    else:
-        reasons = [problem_text(problem) for problem in refused.problems]
-    return " ".join(reasons)
+    if not isinstance(refused, WebhooksNotConfirmed):
+        return reasons_text(refused)
+    reasons = [problem_text(webhook.problem) for webhook in refused.webhooks]
+    return " ".join([*reasons, text("Save the webhook yourself or delete it first.")])
 
 
 def _detail(labels: str, lacking: frozenset[Permission], *, can_grant: bool, is_any: bool) -> str:

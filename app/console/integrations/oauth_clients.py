@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Any
 
 from flask import Response, abort, request, url_for
 from markupsafe import Markup
@@ -23,10 +22,10 @@ from wtforms.widgets import CheckboxInput, ListWidget
 from app.console.frame.forms import EditedThing, EditForm, uploaded_image
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import (
+    form_page,
     page,
     redirect_with_error,
     redirect_with_success,
-    refused_page,
 )
 from app.console.frame.parts import (
     make_tabs,
@@ -51,7 +50,7 @@ from app.console.integrations.oauth_client_page import (
     scopes_text,
 )
 from app.console.lists.filters import choice, search
-from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, reader
 from app.domain.apps.apps import MAX_LOGO_SIZE, App
 from app.domain.authorization.actor import STAFF_SCOPE, holds_all_permissions
 from app.domain.authorization.permissions import Permission, known_permissions
@@ -63,7 +62,7 @@ from app.domain.oauth import (
 )
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
-from app.domain.values.pages import Page, PageRequest
+from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
 from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.oauth.client_pages import (
@@ -85,7 +84,7 @@ from app.services.oauth.clients import (
     update_client,
 )
 from app.web.converters import one_of
-from app.web.translation import lazy_text, problem_text, text, texts
+from app.web.translation import lazy_text, reasons_text, text, texts
 
 _WEB, _PUBLIC, _APP = "web", "public", "app"
 _KINDS = {
@@ -96,10 +95,6 @@ _KINDS = {
 _STATES = {"enabled": translatable("Enabled"), "disabled": translatable("Disabled")}
 _MAX_APPS = 100
 _MEBIBYTE = 1024 * 1024
-
-
-def _read(request: PageRequest, **values: Any) -> Page[OAuthClient]:
-    return find_clients(ports(), actor(), request, ClientFilter(**values))
 
 
 def _title(client: OAuthClient) -> Markup:
@@ -121,7 +116,7 @@ CLIENTS = ListPage[OAuthClient](
         many="{count} OAuth clients",
         some="{matching} of {total} OAuth clients",
     ),
-    read=_read,
+    read=reader(find_clients, ClientFilter),
     filters=(
         search("Name or client ID"),
         choice(
@@ -247,12 +242,9 @@ def new() -> BaseResponse:
         *(SelectChoice(str(app.id), app.name) for app in _apps()),
     ]
     if form.validate_on_submit():
-        try:
+        with form.catching_refusals():
             return create_once(form, lambda: _create(form))
-        except Refused as refused:
-            form.refuse(refused)
-    show_ = refused_page if form.is_submitted() else page
-    return show_("oauth_clients/new.html", form=form, **_rules())
+    return form_page("oauth_clients/new.html", form, **_rules())
 
 
 @blueprint.get("/<key:key>")
@@ -268,19 +260,15 @@ def save_details(key: int) -> BaseResponse:
     """Change the name, and whether it belongs to the shop."""
     details = _details(key)
     form = DetailsForm.from_request(_names_of(details.client), _edited_thing(details.client))
-    if not form.validate():
-        return _show(key, form=form)
-    change = ClientChange(
-        name=form.name.data,
-        is_first_party=form.is_first_party.data,
-        seen=_shown_facts(details.client, "name", "first_party"),
-    )
-    try:
-        saved = update_client(ports(), actor(), details.client.client_id, change)
-    except Refused as refused:
-        form.refuse(refused)
-        return _show(key, form=form)
-    return _saved(saved, "settings")
+    if form.validate():
+        change = ClientChange(
+            name=form.name.data,
+            is_first_party=form.is_first_party.data,
+            seen=_shown_facts(details.client, "name", "first_party"),
+        )
+        with form.catching_refusals():
+            return _save(details.client, change, "settings")
+    return _show(key, form=form)
 
 
 @blueprint.post("/<key:key>/sign-in")
@@ -288,25 +276,21 @@ def save_sign_in(key: int) -> BaseResponse:
     """Change redirect URIs, scopes and keys."""
     details = _details(key)
     form = SignInForm.from_request(_sign_in_of(details.client), _edited_thing(details.client))
-    if not form.validate():
-        return _show(key, sign_in_form=form)
-    chosen = (*(form.scopes.data or ()), *form.permissions.chosen)
-    facts = ("redirect_uris", "post_logout_redirect_uris", "backchannel_logout_uri", "scopes")
-    change = ClientChange(
-        redirect_uris=tuple((form.redirect_uris.data or "").split()),
-        post_logout_redirect_uris=tuple((form.post_logout_redirect_uris.data or "").split()),
-        backchannel_logout_uri=(form.backchannel_logout_uri.data or "").strip(),
-        scopes=frozenset(map(str, chosen)),
-        key_set=(form.key_set.data or "").strip(),
-        allows_devices=form.allows_devices.data,
-        seen=_shown_facts(details.client, *facts, "key_set", "allows_devices"),
-    )
-    try:
-        saved = update_client(ports(), actor(), details.client.client_id, change)
-    except Refused as refused:
-        form.refuse(refused)
-        return _show(key, sign_in_form=form)
-    return _saved(saved, "sign-in")
+    if form.validate():
+        chosen = (*(form.scopes.data or ()), *form.permissions.chosen)
+        facts = ("redirect_uris", "post_logout_redirect_uris", "backchannel_logout_uri", "scopes")
+        change = ClientChange(
+            redirect_uris=tuple((form.redirect_uris.data or "").split()),
+            post_logout_redirect_uris=tuple((form.post_logout_redirect_uris.data or "").split()),
+            backchannel_logout_uri=(form.backchannel_logout_uri.data or "").strip(),
+            scopes=frozenset(map(str, chosen)),
+            key_set=(form.key_set.data or "").strip(),
+            allows_devices=form.allows_devices.data,
+            seen=_shown_facts(details.client, *facts, "key_set", "allows_devices"),
+        )
+        with form.catching_refusals():
+            return _save(details.client, change, "sign-in")
+    return _show(key, sign_in_form=form)
 
 
 @blueprint.post("/<key:key>/rotate")
@@ -349,8 +333,7 @@ def save_logo(key: int) -> BaseResponse:
     try:
         update_client_logo(ports(), actor(), client.client_id, uploaded_image(MAX_LOGO_SIZE))
     except Refused as refused:
-        error = " ".join(problem_text(one) for one in refused.problems)
-        return _show(key, logo_error=error)
+        return _show(key, logo_error=reasons_text(refused))
     return redirect_with_success(text("Logo saved."), CLIENT_PAGE, key=key, view="settings")
 
 
@@ -376,8 +359,9 @@ def _switch(key: int, *, active: bool) -> BaseResponse:
     return redirect_with_success(message, CLIENT_PAGE, key=key)
 
 
-def _saved(client: OAuthClient, view: str) -> BaseResponse:
-    message = text("{client} was saved.", client=client.name)
+def _save(client: OAuthClient, change: ClientChange, view: str) -> BaseResponse:
+    saved = update_client(ports(), actor(), client.client_id, change)
+    message = text("{client} was saved.", client=saved.name)
     return redirect_with_success(message, CLIENT_PAGE, key=client.id, view=view)
 
 

@@ -42,7 +42,6 @@ from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import MAX_RATE
 from app.domain.events import EventType
-from app.domain.values.errors import Refused
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks import Webhook, app_permissions_denied, editable_facts, lacking_of_app
@@ -220,10 +219,8 @@ def new() -> BaseResponse:
         missing = _missing(form, _owner(form, None))
         if missing is not None and not form.warned.data:
             return _page(form, None, apps, missing)
-        try:
+        with form.catching_refusals():
             return create_once(form, lambda: _create(form))
-        except Refused as refused:
-            form.refuse(refused)
     return _page(form, None, apps)
 
 
@@ -244,11 +241,8 @@ def edit(key: int) -> BaseResponse:
         missing = _missing(form, _owner(form, hook))
         if missing is not None and not form.warned.data:
             return _page(form, hook, missing=missing)
-        try:
+        with form.catching_refusals():
             _save(form, hook.app_id, hook)
-        except Refused as refused:
-            form.refuse(refused)
-        else:
             return redirect_with_success(text("Webhook saved."), "console.webhooks.show", key=key)
     return _page(form, hook)
 

@@ -8,7 +8,13 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import shortened, time_zone
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
+from app.console.frame.page_layout import (
+    page,
+    redirect_to,
+    redirect_with_message,
+    redirect_with_success,
+    refused_page,
+)
 from app.console.frame.parts import lines, make_tabs, moment, pill
 from app.console.frame.session import actor, now, ports
 from app.console.integrations.event_subjects import WebhookDialog, sample_header, send_sample
@@ -66,7 +72,7 @@ from app.services.webhooks.lists import (
     show_listed_webhook,
 )
 from app.web.converters import one_of, row_key
-from app.web.translation import problem_text, reason_text, refused_text, text
+from app.web.translation import reason_text, reasons_text, refused_text, text
 
 _STATES = {
     "failing": translatable("Failing"),
@@ -320,10 +326,9 @@ def test(key: int) -> BaseResponse:
     try:
         return send_sample(key, event, wanted)
     except Refused as refused:
-        problem = " ".join(map(problem_text, refused.problems))
+        problem = reasons_text(refused)
         if not can_call(actor(), show_listed_webhook):
-            flash(problem, "bad")
-            return redirect_to("console.home.index")
+            return redirect_with_message(problem, "bad", "console.home.index")
         return _show(
             key, WebhookDialog("test", "" if event is None else event.value, wanted, problem)
         )

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from app.console.frame.formatting import amount, capitalize_first
 from app.console.frame.page_layout import page
+from app.console.frame.session import actor, ports
 from app.console.lists.files import Columns, export_items, export_list, json_file, started
 from app.console.lists.filters import (
     Control,
@@ -39,6 +40,7 @@ from app.domain.values.text import Plural, Sentence, translatable
 from app.web.translation import text, texts, translated
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 PAGE = 25
 """Rows of a page."""
 
@@ -342,6 +344,13 @@ class ListPage(Generic[Item]):
         if len(self.forms) > 1:
             values["form"] = form
         return url_for(".export", **values)
+
+
+def reader(
+    use_case: Callable[..., Result], make_filter: Callable[..., object]
+) -> Callable[..., Result]:
+    """Return the ``read`` or ``read_all`` of a list whose ``use_case`` takes a filter last."""
+    return lambda *page, **values: use_case(ports(), actor(), *page, make_filter(**values))
 
 
 _FILES = {"csv": translatable("Export CSV"), "json": translatable("Export JSON")}

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from babel import Locale
 from babel.numbers import format_decimal
@@ -14,7 +13,7 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.parts import Pill, Question, make_tabs, moment, pill
 from app.console.frame.session import actor, now, ports, require
-from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, reader
 from app.console.people.account_actions import proof_before
 from app.console.people.mails import newest_mails
 from app.console.people.person_page import (
@@ -50,7 +49,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.commerce.sales import OrderStatus, OrderSummary
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import Page, PageRequest
+from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
 from app.services.accounts.addresses import addresses_of_users
 from app.services.authorization.register import can_call
@@ -228,10 +227,6 @@ _ORDERS = 10
 _MISSING = Refused(Problem("NOT_FOUND", "This customer doesn't exist. It may have been removed."))
 
 
-def _read(request: PageRequest, **values: Any) -> Page[User]:
-    return list_customers(ports(), actor(), request, UserFilter(**values))
-
-
 CUSTOMERS = ListPage[User](
     title="Customers",
     intro="Find customers, see their sessions and help them sign in.",
@@ -245,7 +240,7 @@ CUSTOMERS = ListPage[User](
         many="{count} customers",
         some="{matching} of {total} customers",
     ),
-    read=_read,
+    read=reader(list_customers, UserFilter),
     filters=PEOPLE_FILTERS,
     sorts=(NEWEST_PEOPLE, *PEOPLE_BY_NAME),
     sorts_matches=True,

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from flask import request, url_for
 from markupsafe import Markup, escape
@@ -14,6 +13,7 @@ from app.console.frame.formatting import amount, html_text
 from app.console.frame.forms import ConsoleForm, EditedThing, EditForm
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
+    form_page,
     page,
     redirect_with_error,
     redirect_with_success,
@@ -34,6 +34,7 @@ from app.console.lists.list_page import (
     RowCount,
     Turns,
     pager_links,
+    reader,
     requested_page,
 )
 from app.console.people.person_page import email_below_name, name_of
@@ -43,7 +44,7 @@ from app.domain.authorization.actor import Actor, is_manageable, manage_problem
 from app.domain.authorization.permissions import Permission, PermissionGroup, in_order
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
+from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.services.commerce.channels import list_channels
 from app.services.people.directory import find_user, list_staff
 from app.services.people.groups import (
@@ -237,10 +238,6 @@ def _deletion(group: PermissionGroup) -> Question:
     )
 
 
-def _read(request: PageRequest, **values: Any) -> Page[PermissionGroup]:
-    return list_groups(ports(), actor(), request, GroupFilter(**values))
-
-
 def _title(group: PermissionGroup) -> Markup:
     title = link(group.name, "console.staff.groups.show", key=group.id)
     if is_manageable(actor(), group.permissions):
@@ -273,7 +270,7 @@ GROUPS = ListPage[PermissionGroup](
         many="{count} groups",
         some="{matching} of {total} groups",
     ),
-    read=_read,
+    read=reader(list_groups, GroupFilter),
     filters=(search("Name"),),
     sorts=(
         Sort("name", "Name"),
@@ -359,12 +356,9 @@ def new() -> BaseResponse:
     require(Permission.MANAGE_STAFF)
     form = NewGroupForm()
     if form.validate_on_submit():
-        try:
+        with form.catching_refusals():
             return create_once(form, lambda: _create(form))
-        except Refused as refused:
-            form.refuse(refused)
-    show_ = refused_page if form.is_submitted() else page
-    return show_("groups/new.html", form=form, chips=chips(actor(), form.permissions.chosen))
+    return form_page("groups/new.html", form, chips=chips(actor(), form.permissions.chosen))
 
 
 @blueprint.get("/<key:key>")
@@ -391,16 +385,17 @@ def save(key: int) -> BaseResponse:
         remove_channels=tuple(sorted(had - chosen)) if is_restricted else (),
         seen=_shown_facts(group),
     )
-    try:
-        if not form.validate():
-            return _refused_group(group, form)
-        saved = update_group(ports(), actor(), to_global_id("Group", key), changes)
-    except Refused as refused:
-        form.refuse(refused)
-        return _refused_group(group, form)
-    return redirect_with_success(
-        text("Saved the group {name}.", name=saved.name), "console.staff.groups.show", key=key
-    )
+    if form.validate():
+        with form.catching_refusals():
+            saved = update_group(ports(), actor(), to_global_id("Group", key), changes)
+            message = text("Saved the group {name}.", name=saved.name)
+            return redirect_with_success(message, "console.staff.groups.show", key=key)
+    values = {
+        "form": form,
+        "chips": chips(actor(), permissions),
+        "channels": _channel_chips(group, form.channels.data or ()),
+    }
+    return refused_page("groups/show.html", **{**_values(group), **values})
 
 
 @blueprint.post("/<key:key>/members")
@@ -408,13 +403,10 @@ def add_member(key: int) -> BaseResponse:
     """Add a user to the group by email."""
     group, form = _group(key), MemberForm()
     if form.validate():
-        try:
+        with form.catching_refusals():
             user = find_user(ports(), actor(), form.email.data)
             joining = GroupChanges(add_users=(to_global_id("User", user.id),))
             update_group(ports(), actor(), to_global_id("Group", key), joining)
-        except Refused as refused:
-            form.refuse(refused)
-        else:
             message = text("Added {name} to {group}.", name=name_of(user), group=group.name)
             return redirect_with_success(message, "console.staff.groups.show", key=key)
     return refused_page("groups/show.html", **{**_values(group), "member_form": form})
@@ -427,7 +419,7 @@ def remove_member(key: int, user_key: int) -> BaseResponse:
     try:
         group = update_group(ports(), actor(), to_global_id("Group", key), leaving)
     except Refused as refused:
-        return _refused(key, refused)
+        return redirect_with_error(refused, "console.staff.groups.show", key=key)
     message = text("Removed a member from {group}.", group=group.name)
     return redirect_with_success(message, "console.staff.groups.show", key=key)
 
@@ -438,10 +430,9 @@ def delete(key: int) -> BaseResponse:
     try:
         group = delete_group(ports(), actor(), to_global_id("Group", key))
     except Refused as refused:
-        return _refused(key, refused)
-    return redirect_with_success(
-        text("Deleted the group {name}.", name=group.name), "console.staff.groups.index"
-    )
+        return redirect_with_error(refused, "console.staff.groups.show", key=key)
+    message = text("Deleted the group {name}.", name=group.name)
+    return redirect_with_success(message, "console.staff.groups.index")
 
 
 def every_group() -> tuple[PermissionGroup, ...]:
@@ -509,15 +500,6 @@ def _edited_thing(group: PermissionGroup) -> EditedThing:
     return EditedThing(group.name, address, "Group", group.id)
 
 
-def _refused_group(group: PermissionGroup, form: GroupForm) -> BaseResponse:
-    values = {
-        "form": form,
-        "chips": chips(actor(), form.permissions.chosen),
-        "channels": _channel_chips(group, form.channels.data or ()),
-    }
-    return refused_page("groups/show.html", **{**_values(group), **values})
-
-
 def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object]:
     members = list_staff(ports(), actor(), requested_page(), UserFilter(group_id=group.id))
     # The response to a form has no URL that could lead to other pages.
@@ -530,8 +512,3 @@ def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object
         "member_form": MemberForm(formdata=None),
         "channels": _channel_chips(group, _channels_of(group)),
     }
-
-
-def _refused(key: int, refused: Refused) -> BaseResponse:
-    """Return to the group's page with the error; nothing was changed."""
-    return redirect_with_error(refused, "console.staff.groups.show", key=key)

@@ -1,7 +1,6 @@
 """The mail log: each email with its result; filtered, exported, and sent again."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from flask import abort, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -31,6 +30,7 @@ from app.console.lists.list_page import (
     ListPage,
     RowCount,
     Table,
+    reader,
 )
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import KIND_LABELS, MailKind
@@ -44,7 +44,7 @@ from app.domain.mails.mail_log import (
     kind_label,
 )
 from app.domain.values.errors import Refused
-from app.domain.values.pages import Page, PageRequest
+from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
 from app.services.mails.mail_log import list_mails, resend_mail, resend_problem, show_mail
 from app.web.translation import problem_text, text
@@ -155,10 +155,6 @@ def _resend(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, s
     return text(_ANEW), text("Resend")
 
 
-def _read(request: PageRequest, **values: Any) -> Page[MailEntry]:
-    return list_mails(ports(), actor(), request, MailFilter(**values))
-
-
 _KIND = Column[MailEntry](
     "Email",
     lambda mail: link(text(kind_label(mail.kind)), "console.mails.show", key=mail.id),
@@ -186,7 +182,7 @@ MAILS = ListPage[MailEntry](
         many="{count} emails",
         some="{matching} of {total} emails",
     ),
-    read=_read,
+    read=reader(list_mails, MailFilter),
     filters=(
         search(
             "Search",

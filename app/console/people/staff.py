@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
@@ -12,6 +11,7 @@ from wtforms.validators import InputRequired
 from app.console.frame.forms import EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import (
+    form_page,
     mail_message,
     page,
     redirect_to,
@@ -32,6 +32,7 @@ from app.console.lists.list_page import (
     ListPage,
     RowCount,
     pager_links,
+    reader,
     requested_page,
 )
 from app.console.people import groups
@@ -64,7 +65,7 @@ from app.domain.authorization.permissions import (
 )
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import Page, PageRequest
+from app.domain.values.pages import Page
 from app.domain.values.text import translatable
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.oauth.consents import list_programs_of_user
@@ -197,14 +198,11 @@ def invite() -> BaseResponse:
     form = InvitationForm()
     ticked = tuple(request.form.getlist("groups"))
     if form.validate_on_submit():
-        try:
+        with form.catching_refusals():
             return create_once(form, lambda: _invite(form, ticked))
-        except Refused as refused:
-            form.refuse(refused)
     groups = every_group()
     chosen = [group.id for group in groups if to_global_id("Group", group.id) in ticked]
-    show = refused_page if form.is_submitted() else page
-    return show("staff/invite.html", form=form, groups=group_choice(groups, chosen, actor()))
+    return form_page("staff/invite.html", form, groups=group_choice(groups, chosen, actor()))
 
 
 @invitations_blueprint.post("/<key:key>/resend")
@@ -262,10 +260,6 @@ def _create_link(key: int) -> Created:
     return Created(message, "console.staff.show", {"key": key}, link)
 
 
-def _read(request: PageRequest, **values: Any) -> Page[User]:
-    return list_staff(ports(), actor(), request, UserFilter(**values))
-
-
 STAFF = ListPage[User](
     template="staff/index.html",
     title="Staff and groups",
@@ -274,7 +268,7 @@ STAFF = ListPage[User](
     filter_label="Filter people",
     caption="Staff",
     count=PEOPLE_COUNT,
-    read=_read,
+    read=reader(list_staff, UserFilter),
     filters=(
         *PEOPLE_FILTERS,
         choice("group", "Group", {}, row_key, argument="group_id"),

@@ -1,6 +1,6 @@
 """The audit log: who changed what, from where; filtered, and exported as CSV or JSON."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -44,6 +44,7 @@ from app.console.lists.list_page import (
     EmptyState,
     ListPage,
     RowCount,
+    reader,
 )
 from app.console.security.audit_sentences import (
     act,
@@ -56,7 +57,6 @@ from app.console.security.audit_sentences import (
 )
 from app.domain.audit import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.audit.entries import export_entries, list_entries, show_entry
 from app.services.console.reverts import Revert, revert_change, show_revert
@@ -213,14 +213,6 @@ def _filter(*, subject: tuple[str, str] = ("", ""), **values: Any) -> AuditFilte
     return AuditFilter(subject_type=kind, subject_id=key, **values)
 
 
-def _read(request: PageRequest, **values: Any) -> Page[AuditEntry]:
-    return list_entries(ports(), actor(), request, _filter(**values))
-
-
-def _read_all(**values: Any) -> Iterator[AuditEntry]:
-    return export_entries(ports(), actor(), _filter(**values))
-
-
 AUDIT_LOG = ListPage[AuditEntry](
     title="Audit log",
     intro="Changes, with who made them and from where.",
@@ -234,8 +226,8 @@ AUDIT_LOG = ListPage[AuditEntry](
         many="{count} entries",
         some="{matching} of {total} entries",
     ),
-    read=_read,
-    read_all=_read_all,
+    read=reader(list_entries, _filter),
+    read_all=reader(export_entries, _filter),
     filters=(
         search("Search", longest=MAX_TEXT_LENGTH, argument="text"),
         choice("who", "Actor", ACTORS, argument="actor_kind"),

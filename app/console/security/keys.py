@@ -16,7 +16,12 @@ from app.console.frame.formatting import (
     time_element,
 )
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import full_url, page, redirect_to, redirect_with_success
+from app.console.frame.page_layout import (
+    full_url,
+    page,
+    redirect_with_message,
+    redirect_with_success,
+)
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, now, ports
 from app.console.lists.files import Columns, export_items
@@ -24,7 +29,7 @@ from app.domain.keys import CACHE_TIME, KeyState, SigningKey, Withdrawal
 from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
 from app.services.keys import list_keys, preview_withdrawal, rotate_keys, withdraw_keys
-from app.web.translation import problem_text, text
+from app.web.translation import reasons_text, text
 
 COLUMNS: Columns[SigningKey] = {
     "kid": lambda key: key.kid,
@@ -317,7 +322,7 @@ def _asked_withdrawal() -> Question | None:
     try:
         preview = preview_withdrawal(ports(), actor(), [request.args.get("kid", "")])
     except Refused as refused:
-        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
+        flash(reasons_text(refused), "bad")
         return None
     return make_withdrawal_question(preview)
 
@@ -334,8 +339,7 @@ def rotate() -> BaseResponse:
     try:
         ring = rotate_keys(ports(), actor())
     except Refused as refused:
-        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
-        return redirect_to("console.keys.index")
+        return redirect_with_message(reasons_text(refused), "bad", "console.keys.index")
     return redirect_with_success(rotated_message(ring), "console.keys.index")
 
 
@@ -346,8 +350,7 @@ def withdraw() -> BaseResponse:
     try:
         done = withdraw_keys(ports(), actor(), [kid])
     except Refused as refused:
-        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
-        return redirect_to("console.keys.index")
+        return redirect_with_message(reasons_text(refused), "bad", "console.keys.index")
     message = text(
         "The signing key {kid} was withdrawn. {count:,} session ended.",
         "The signing key {kid} was withdrawn. {count:,} sessions ended.",

@@ -20,6 +20,7 @@ from app.console.frame.formatting import capitalize_first, html_text, tally
 from app.console.frame.forms import ConsoleForm, EditedThing, EditForm
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import (
+    form_page,
     full_url,
     page,
     redirect_to,
@@ -58,7 +59,7 @@ from app.services.single_sign_on.provider_settings import (
     save_provider,
 )
 from app.web.converters import one_of
-from app.web.translation import lazy_text, problem_text, text
+from app.web.translation import lazy_text, problem_text, reasons_text, text
 
 _MAX_NAME_LENGTH = 256
 _SECRET = "client_secret"  # noqa: S105 - the name of a setting
@@ -379,20 +380,15 @@ def new() -> BaseResponse:
     known = None if key == _OTHER else {"name": preset.name, "provider": _free_slug(key)}
     form = adding_form(preset)(data=known)
     if form.validate_on_submit():
-        try:
+        with form.catching_refusals():
             slug = _add(preset, form)
-        except Refused as refused:
-            form.refuse(refused)
-        else:
-            return redirect_with_success(
-                text("{name} was added. Enable it to let people sign in.", name=form.name.data),
-                "console.single_sign_on.show",
-                slug=slug,
+            message = text(
+                "{name} was added. Enable it to let people sign in.", name=form.name.data
             )
-    show = refused_page if form.is_submitted() else page
-    return show(
+            return redirect_with_success(message, "console.single_sign_on.show", slug=slug)
+    return form_page(
         "single_sign_on/new.html",
-        form=form,
+        form,
         preset=preset,
         preset_key=key,
         presets={name: one.name for name, one in PRESETS.items()}
@@ -439,11 +435,8 @@ def discover(slug: str) -> BaseResponse:
         discover_provider(ports(), actor(), slug, issuer, seen=provider_facts_of(plugin))
     except Refused as refused:
         return _page(plugin, SettingsForm.showing(stored), refused=refused, issuer=issuer)
-    return redirect_with_success(
-        text("The URLs of {name} were discovered and saved.", name=plugin.name),
-        "console.single_sign_on.show",
-        slug=slug,
-    )
+    message = text("The URLs of {name} were discovered and saved.", name=plugin.name)
+    return redirect_with_success(message, "console.single_sign_on.show", slug=slug)
 
 
 @blueprint.route("/<slug:slug>/edit", methods=["GET", "POST"])
@@ -466,11 +459,8 @@ def edit(slug: str) -> BaseResponse:
             save_provider(ports(), actor(), slug, changes)
         except Refused as refused:
             return _page(plugin, form, refused=refused)
-        return redirect_with_success(
-            text("The settings of {name} were saved.", name=form.name.data),
-            "console.single_sign_on.show",
-            slug=slug,
-        )
+        message = text("The settings of {name} were saved.", name=form.name.data)
+        return redirect_with_success(message, "console.single_sign_on.show", slug=slug)
     return _page(plugin, form)
 
 
@@ -595,6 +585,5 @@ def preview(slug: str) -> BaseResponse:
     except Refused as refused:
         if any(problem.field == "provider" for problem in refused.problems):
             raise
-        problem = " ".join(problem_text(one) for one in refused.problems)
-        return provider_page(slug, trial=Trial(problem=problem))
+        return provider_page(slug, trial=Trial(problem=reasons_text(refused)))
     return provider_page(slug, trial=Trial(preview=make_preview_card(found)))

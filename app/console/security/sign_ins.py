@@ -1,7 +1,7 @@
 """The sign-in log: every attempt with its result and reason; filtered, charted and exported."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import url_for
@@ -30,6 +30,7 @@ from app.console.lists.list_page import (
     EmptyState,
     ListPage,
     RowCount,
+    reader,
 )
 from app.console.people.sign_in_checks import (
     ACCOUNT_TYPES,
@@ -52,7 +53,6 @@ from app.domain.sign_in.sign_in_log import (
     SignInResult,
     SignInSpan,
 )
-from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
 from app.services.sign_in_log.events import (
     chart_sign_ins,
@@ -160,14 +160,6 @@ def _filter(*, period: Period = Period.TWO_WEEKS, **values: Any) -> SignInFilter
     return SignInFilter(since=period.edges(local(now()))[0], **values)
 
 
-def _read(request: PageRequest, **values: Any) -> Page[SignInEvent]:
-    return list_sign_ins(ports(), actor(), request, _filter(**values))
-
-
-def _read_all(**values: Any) -> Iterator[SignInEvent]:
-    return export_sign_ins(ports(), actor(), _filter(**values))
-
-
 SIGN_INS = ListPage[SignInEvent](
     template="sign_ins/index.html",
     title="Sign-in log",
@@ -181,8 +173,8 @@ SIGN_INS = ListPage[SignInEvent](
         many="{count} entries",
         some="{matching} of {total} entries",
     ),
-    read=_read,
-    read_all=_read_all,
+    read=reader(list_sign_ins, _filter),
+    read_all=reader(export_sign_ins, _filter),
     is_counted=False,
     filters=(
         search(

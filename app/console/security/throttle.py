@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.formatting import breakable_ip, exact, html_text, time_element
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import own_path, redirect_to
+from app.console.frame.page_layout import own_path, redirect_to, redirect_with_message
 from app.console.frame.parts import Consequence, Question, lines, moment
 from app.console.frame.session import actor, now, ports
 from app.console.lists.filters import (
@@ -40,7 +40,7 @@ from app.services.sign_in.login_throttle import (
 )
 from app.web.installation import installation
 from app.web.sessions import page_visitor
-from app.web.translation import problem_text, text
+from app.web.translation import reasons_text, text
 
 REASONS = {
     "accounts": translatable("Incorrect passwords"),
@@ -317,7 +317,9 @@ def index() -> BaseResponse:
     blocked: tuple[BlockDetails, ...] = ()
     question: Question | None = None
     problem = ""
-    address = request.args.get("address", "").strip() if _asks() else ""
+    address = ""
+    if request.args.get("ask") == "unblock":
+        address = request.args.get("address", "").strip()
     try:
         blocked = _listed(requested.values.get("search", ""))
         question = make_question(address, _block_of(address, blocked)) if address else None
@@ -344,8 +346,8 @@ def export() -> BaseResponse:
     try:
         return BLOCKED_IPS.export()
     except ThrottleUnavailable:
-        flash(text(_UNAVAILABLE), "bad")
-        return redirect_to("console.throttle.index", **BLOCKED_IPS.requested().params)
+        params = BLOCKED_IPS.requested().params
+        return redirect_with_message(text(_UNAVAILABLE), "bad", "console.throttle.index", **params)
 
 
 @blueprint.post("/unblock")
@@ -357,7 +359,7 @@ def unblock() -> BaseResponse:
     except ThrottleUnavailable:
         flash(text(_UNAVAILABLE), "bad")
     except Refused as refused:
-        flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
+        flash(reasons_text(refused), "bad")
     else:
         flash(
             text("Unblocked {address}. Its failed sign-ins were cleared.", address=address), "ok"
@@ -371,10 +373,6 @@ def _back() -> BaseResponse:
     if back:
         return redirect(own_path(back), HTTPStatus.SEE_OTHER)
     return redirect_to("console.throttle.index")
-
-
-def _asks() -> bool:
-    return request.args.get("ask") == "unblock"
 
 
 def _listed(search: str) -> tuple[BlockDetails, ...]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from flask import request, url_for
 from werkzeug.exceptions import NotFound
@@ -13,6 +12,7 @@ from wtforms.validators import InputRequired
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import (
+    form_page,
     page,
     redirect_with_error,
     redirect_with_success,
@@ -22,7 +22,7 @@ from app.console.frame.parts import Consequence, Pill, Question, link, pill
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once
 from app.console.lists.filters import choice, search
-from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, reader
 from app.domain.accounts.addresses import COUNTRY_NAMES
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.channels import (
@@ -35,7 +35,6 @@ from app.domain.commerce.channels import (
 from app.domain.commerce.money import CURRENCY
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.pages import Page, PageRequest
 from app.services.commerce.channels import (
     ChannelFilter,
     ChannelUse,
@@ -52,10 +51,6 @@ from app.web.translation import country_label, lazy_text, text
 
 _PAGE = "console.channels.show"
 _LENGTHS = {"name_length": MAX_NAME_LENGTH, "slug_length": MAX_SLUG_LENGTH}
-
-
-def _read(request: PageRequest, **values: Any) -> Page[Channel]:
-    return find_channels(ports(), actor(), request, ChannelFilter(**values))
 
 
 def _status(channel: Channel) -> Pill:
@@ -76,7 +71,7 @@ CHANNELS = ListPage[Channel](
         many="{count} channels",
         some="{matching} of {total} channels",
     ),
-    read=_read,
+    read=reader(find_channels, ChannelFilter),
     filters=(
         search("Name or slug"),
         choice(
@@ -193,15 +188,12 @@ def new() -> BaseResponse:
     require(Permission.MANAGE_CHANNELS)
     form = NewChannelForm(currency=CURRENCY, is_active=True)
     if form.validate_on_submit():
-        try:
+        with form.catching_refusals():
             return create_once(form, lambda: _create(form))
-        except Refused as refused:
-            form.refuse(refused)
-    show_ = refused_page if form.is_submitted() else page
     hint = text(
         "It can't be changed later. Products have prices in {currency}.", currency=CURRENCY
     )
-    return show_("channels/new.html", form=form, currency_hint=hint, **_LENGTHS)
+    return form_page("channels/new.html", form, currency_hint=hint, **_LENGTHS)
 
 
 @blueprint.get("/<key:key>")
@@ -219,18 +211,15 @@ def save(key: int) -> BaseResponse:
     channel = _channel(key)
     stored = _stored(channel)
     form = ChannelForm.from_request(stored, _edited_thing(channel))
-    try:
-        if not form.validate():
-            return refused_page("channels/show.html", **{**_values(channel), "form": form})
+    if form.validate():
         changes = ChannelChanges(
             name=form.name.data, slug=form.slug.data, country=form.country.data, seen=stored
         )
-        saved = update_channel(ports(), actor(), _id(key), changes)
-    except Refused as refused:
-        form.refuse(refused)
-        return refused_page("channels/show.html", **{**_values(channel), "form": form})
-    message = text("Saved the channel {name}.", name=saved.name)
-    return redirect_with_success(message, _PAGE, key=key)
+        with form.catching_refusals():
+            saved = update_channel(ports(), actor(), _id(key), changes)
+            message = text("Saved the channel {name}.", name=saved.name)
+            return redirect_with_success(message, _PAGE, key=key)
+    return refused_page("channels/show.html", **{**_values(channel), "form": form})
 
 
 @blueprint.post("/<key:key>/activate")

@@ -21,7 +21,6 @@ from app.domain.accounts.addresses import (
 )
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import SHOP_ID
-from app.domain.values.errors import Refused
 from app.services.shop.settings import show_company_address, update_company_address
 from app.web.translation import lazy_text, text
 
@@ -81,17 +80,14 @@ def save() -> BaseResponse:
     form = CompanyAddressForm.from_request(asdict(stored), thing)
     details = form.details
     change = None if details == NO_DETAILS else AddressChange(**asdict(details))
-    try:
-        if not form.validate():
-            return refused_page("settings/company_address.html", **_values(stored, form))
-        update_company_address(ports(), actor(), change, seen=asdict(stored))
-    except Refused as refused:
-        form.refuse(refused)
-        return refused_page("settings/company_address.html", **_values(stored, form))
-    message = text("Deleted the company address.")
-    if change is not None:
-        message = text("Saved the company address.")
-    return redirect_with_success(message, _PAGE)
+    if form.validate():
+        with form.catching_refusals():
+            update_company_address(ports(), actor(), change, seen=asdict(stored))
+            message = text("Deleted the company address.")
+            if change is not None:
+                message = text("Saved the company address.")
+            return redirect_with_success(message, _PAGE)
+    return refused_page("settings/company_address.html", **_values(stored, form))
 
 
 _PAGE = "console.company_address.index"

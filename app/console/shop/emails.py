@@ -64,7 +64,7 @@ from app.services.mails.mail_templates import preview_mail, send_test_mail
 from app.services.shop.settings import delete_logo, show_settings, update_logo, update_shop
 from app.services.webhooks.subscribers import list_link_apps
 from app.web.converters import one_of
-from app.web.translation import enumeration, problem_text, text, texts
+from app.web.translation import enumeration, reasons_text, text, texts
 
 _MEBIBYTE = 1024 * 1024
 _DARK, _LIGHT = "dark", "light"
@@ -225,8 +225,8 @@ def save_logo() -> BaseResponse:
         update_logo(ports(), actor(), uploaded_image(MAX_LOGO_SIZE))
     except Refused as refused:
         form = make_form(SettingGroup.MAIL_DESIGN, show_settings(ports(), actor()))
-        error = " ".join(problem_text(one) for one in refused.problems)
-        return _look_page(form, _chosen(request.args), show=refused_page, logo_error=error)
+        place, error = _chosen(request.args), reasons_text(refused)
+        return _look_page(form, place, show=refused_page, logo_error=error)
     return redirect_with_success(text("Logo saved. New emails show it."), "console.emails.look")
 
 
@@ -252,16 +252,13 @@ def save_sending(name: str) -> BaseResponse:
         raise NotFound
     group = SettingGroup(name)
     form = take_form(group, shop, url_for("console.emails.sending", _anchor=name))
-    if form.is_continued:
-        return _sending_page(shop, {group: form}, refused_page)
-    try:
-        saved = update_shop(ports(), actor(), changes_of(group, form, shop))
-    except Refused as refused:
-        form.refuse(refused)
-        return _sending_page(shop, {group: form}, refused_page)
-    sender = saved.default_mail_sender_name or saved.name
-    message = text(SENDING[group].saved, sender=sender)
-    return redirect_with_success(message, "console.emails.sending", _anchor=name)
+    if not form.is_continued:
+        with form.catching_refusals():
+            saved = update_shop(ports(), actor(), changes_of(group, form, shop))
+            sender = saved.default_mail_sender_name or saved.name
+            message = text(SENDING[group].saved, sender=sender)
+            return redirect_with_success(message, "console.emails.sending", _anchor=name)
+    return _sending_page(shop, {group: form}, refused_page)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,6 @@ from app.domain.shop.settings import (
     StaffSecondFactor,
     with_second_factor,
 )
-from app.domain.values.errors import Refused
 from app.domain.values.inputs import Seen
 from app.domain.values.installation import VERSION
 from app.domain.values.text import translatable
@@ -482,16 +481,12 @@ def save(name: str) -> BaseResponse:
     shop = show_settings(ports(), actor())
     group = _group(name)
     form = take_form(group, shop, url_for("console.shop_settings.show", name=name))
-    if form.is_continued:
-        return _page(group, form, refused_page)
-    try:
-        update_shop(ports(), actor(), changes_of(group, form, shop))
-    except Refused as refused:
-        form.refuse(refused)
-        return _page(group, form, refused_page)
-    return redirect_with_success(
-        text(HEADINGS[group].saved), "console.shop_settings.show", name=name
-    )
+    if not form.is_continued:
+        with form.catching_refusals():
+            update_shop(ports(), actor(), changes_of(group, form, shop))
+            message = text(HEADINGS[group].saved)
+            return redirect_with_success(message, "console.shop_settings.show", name=name)
+    return _page(group, form, refused_page)
 
 
 @blueprint.get("/second-factor")
@@ -521,15 +516,12 @@ def set_second_factor() -> BaseResponse:
     shop = show_settings(ports(), actor())
     address = url_for("console.shop_settings.second_factor")
     form = SecondFactorForm.from_request(_stored_rule(shop), _edited_thing(address))
-    try:
-        if not form.validate():
-            return _second_factor_page(shop, form, refused_page)
-        saved = update_shop(ports(), actor(), form.update(seen=shop_facts(shop)))
-    except Refused as refused:
-        form.refuse(refused)
-        return _second_factor_page(shop, form, refused_page)
-    message = saved_second_factor(saved, now())
-    return redirect_with_success(message, "console.shop_settings.second_factor")
+    if form.validate():
+        with form.catching_refusals():
+            saved = update_shop(ports(), actor(), form.update(seen=shop_facts(shop)))
+            message = saved_second_factor(saved, now())
+            return redirect_with_success(message, "console.shop_settings.second_factor")
+    return _second_factor_page(shop, form, refused_page)
 
 
 def _group(name: str) -> SettingGroup:
