@@ -16,6 +16,7 @@ from app.ports.keys import DecryptionError
 from tests.commands.real_installation import at_a_terminal
 from tests.composition.test_settings import PRODUCTION
 from tests.fakes.keys import SECRET
+from tests.fixtures.cases import cases
 
 ROOT = Path(__file__).parents[2]
 _PRINT_SECRETS = """
@@ -64,7 +65,7 @@ def problem(environment: dict[str, str]) -> str:
     return only
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@cases("name", SECRETS)
 def test_every_secret_can_be_in_a_file(name: str, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(SECRETS[name] + "\n")
     others = {"DATABASE_URL": SECRETS["DATABASE_URL"]} if name == "DATABASE_REPLICA_URL" else {}

@@ -7,6 +7,7 @@ from app.ports import Ports
 from app.services.identity.identify import identify
 from tests.builders.people import visit
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 from tests.servers.http import Reply
 from tests.servers.own_provider import OwnProvider
@@ -33,9 +34,7 @@ def test_valid_logout_token_ends_the_session(
     assert not identify(ports, visit(tokens.access)).actor.is_user
 
 
-@pytest.mark.parametrize(
-    "data", [{}, {"logout_token": ""}, {"logout_token": "garbage"}, {"other": "x"}]
-)
+@cases("data", [{}, {"logout_token": ""}, {"logout_token": "garbage"}, {"other": "x"}])
 def test_other_input_is_an_invalid_request(
     client: FlaskClient, provider: OwnProvider, data: dict[str, str]
 ) -> None:
@@ -60,7 +59,7 @@ def test_oversized_body_is_not_read(client: FlaskClient, provider: OwnProvider) 
     assert client.post(PATH, data={"logout_token": "x" * 100_000}).status_code == 413
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
+@cases("method", ["GET", "PUT", "DELETE", "OPTIONS"])
 def test_other_methods_are_refused(client: FlaskClient, method: str) -> None:
     response = client.open(PATH, method=method)
     assert (response.status_code, response.headers["Allow"]) == (405, "POST")

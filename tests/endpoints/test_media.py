@@ -13,6 +13,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.images import png
 from tests.builders.people import make_user, sign_in
+from tests.fixtures.cases import cases
 
 UPDATE = """mutation ($image: Upload!) {
   userAvatarUpdate(image: $image) {
@@ -98,7 +99,7 @@ def test_matching_etag_is_304(client: FlaskClient, token: str) -> None:
     assert (head.status_code, head.data) == (200, b"")
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
     [
         "x.webp",
@@ -122,9 +123,7 @@ def test_only_get_and_head_are_allowed(client: FlaskClient, token: str) -> None:
     assert client.get(path).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"<svg onload='alert(1)'/>", png()[:60]], ids=["empty", "svg", "cut"]
-)
+@cases("data", [b"", b"<svg onload='alert(1)'/>", png()[:60]])
 def test_non_image_file_is_a_payload_error(client: FlaskClient, token: str, data: bytes) -> None:
     payload = send(client, token, data)["data"]["userAvatarUpdate"]
     assert payload["user"] is None
@@ -144,7 +143,7 @@ def test_avatar_upload_needs_a_session(client: FlaskClient) -> None:
     assert error["extensions"]["requiredPermissions"] == ["AUTHENTICATED_USER"]
 
 
-@pytest.mark.parametrize("image", ["text", 1, {"name": "me.png"}, None])
+@cases("image", ["text", 1, {"name": "me.png"}, None])
 def test_upload_of_a_non_file_is_not_executed(
     client: FlaskClient, token: str, image: object
 ) -> None:

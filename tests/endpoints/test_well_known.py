@@ -13,6 +13,7 @@ from app.ports import Ports
 from app.services.keys import ring, rotate_keys
 from tests.fakes.clock import FakeClock
 from tests.fakes.known_keys import KnownKeyStore
+from tests.fixtures.cases import cases
 from tests.fixtures.flask_app import LiveServer
 from tests.fixtures.ports import fake_ports
 
@@ -86,7 +87,7 @@ def test_key_set_is_cacheable_for_five_minutes(client: FlaskClient) -> None:
     assert "Set-Cookie" not in response.headers
 
 
-@pytest.mark.parametrize("form", ["{}", "W/{}", '"other", {}', "*"])
+@cases("form", ["{}", "W/{}", '"other", {}', "*"])
 def test_matching_etag_is_304(client: FlaskClient, form: str) -> None:
     etag = client.get(PATH).headers["ETag"]
     response = client.get(PATH, headers={"If-None-Match": form.format(etag)})
@@ -98,7 +99,7 @@ def test_matching_etag_is_304(client: FlaskClient, form: str) -> None:
     assert "Content-Type" not in response.headers
 
 
-@pytest.mark.parametrize("header", ['"other"', "", "W/", "nonsense", '"'])
+@cases("header", ['"other"', "", "W/", "nonsense", '"'])
 def test_other_etag_gets_the_key_set(client: FlaskClient, header: str) -> None:
     response = client.get(PATH, headers={"If-None-Match": header})
     assert (response.status_code, len(response.get_json()["keys"])) == (200, 2)
@@ -125,7 +126,7 @@ def test_head_has_the_same_headers_without_a_body(client: FlaskClient) -> None:
     assert head.headers == got.headers
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "TRACE"])
+@cases("method", ["POST", "PUT", "PATCH", "DELETE", "TRACE"])
 def test_other_methods_are_not_allowed(client: FlaskClient, method: str) -> None:
     response = client.open(PATH, method=method)
     assert response.status_code == 405

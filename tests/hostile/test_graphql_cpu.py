@@ -41,8 +41,8 @@ def anonymous(sqlite_url: str, clock: FakeClock) -> Ports:
     configuration = replace(
         ports.configuration, development=False, public_url="https://shop.example.com"
     )
-    for number in range(110):
-        make_product(ports, f"Ash bowl {number}")
+    make_product(ports)
+    fill_catalogue(ports, 109)
     return replace(ports, configuration=configuration)
 
 

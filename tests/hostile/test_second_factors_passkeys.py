@@ -175,20 +175,17 @@ def test_own_passkey_is_no_second_factor_of_another_account(
     assert send(ports, asked, victim.get(asked.options)).user.email == EMAIL
 
 
-@pytest.mark.parametrize("swapped", ["user handle", "credential ID", "both"])
 def test_own_key_in_the_name_of_another_account_signs_nobody_in(
-    ports: Ports, clock: FakeClock, swapped: str
+    ports: Ports, clock: FakeClock
 ) -> None:
     victim, thief = owner(ports), owner(ports, OTHER)
-    forged = replace(thief)
-    if swapped != "credential ID":
-        forged.user_handle = victim.user_handle
-    if swapped != "user handle":
-        forged.credential_id = victim.credential_id
-    asked = begin(ports)
-    assert refusal_of(lambda: send(ports, asked, forged.get(asked.options))) == REFUSED
-    assert stored_sessions(ports) == []
-    clock.pass_(minutes=5)
+    for swapped in ({"user_handle"}, {"credential_id"}, {"user_handle", "credential_id"}):
+        forged = replace(thief, **{name: getattr(victim, name) for name in swapped})
+        asked = begin(ports)
+        refused = refusal_of(partial(send, ports, asked, forged.get(asked.options)))
+        assert refused == REFUSED, swapped
+        assert stored_sessions(ports) == []
+        clock.pass_(minutes=5)
     assert sign_in(ports, thief).user.email == OTHER
 
 

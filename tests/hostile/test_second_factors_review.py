@@ -129,16 +129,17 @@ def test_app_that_is_turned_off_while_its_code_is_checked_opens_no_session(
     assert len(stored_sessions(ports)) == 2
 
 
-@pytest.mark.parametrize("audience", ["shop", "a" * 5000, "\0", "\ud800"])
 def test_any_audience_survives_the_question_for_a_second_factor(
-    ports: Ports, audience: str
+    ports: Ports, clock: FakeClock
 ) -> None:
     user = make_protected(ports)
-    with pytest.raises(SecondFactorRequired) as required:
-        create_token(ports, NOBODY, email=user.email, password=PASSWORD, audience=audience)
-    code = one_time_code(ports, user.secret)
-    pair = verify(ports, required.value.challenge.token, code)
-    assert claims_in(ports, pair.access)["aud"] == audience
+    for audience in ("shop", "a" * 5000, "\0", "\ud800"):
+        with pytest.raises(SecondFactorRequired) as required:
+            create_token(ports, NOBODY, email=user.email, password=PASSWORD, audience=audience)
+        code = one_time_code(ports, user.secret)
+        pair = verify(ports, required.value.challenge.token, code)
+        assert claims_in(ports, pair.access)["aud"] == audience
+        clock.pass_(minutes=1)
 
 
 @pytest.mark.both_databases

@@ -32,11 +32,11 @@ def test_token_is_refused_before_its_start(ports: Ports, clock: FakeClock, claim
     assert ApiClient(ports).run(ME, early) == {"email": "customer@example.com"}
 
 
-@pytest.mark.parametrize("claim", ["nbf", "iat", "exp"])
-def test_token_with_a_time_of_a_wrong_type_is_invalid(ports: Ports, claim: str) -> None:
+def test_token_with_a_time_of_a_wrong_type_is_invalid(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     found = {
-        repr(moment): token_fault(ports, altered(ports, token, **{claim: moment}))
+        (claim, repr(moment)): token_fault(ports, altered(ports, token, **{claim: moment}))
+        for claim in ("nbf", "iat", "exp")
         for moment in NO_TIMES
     }
 

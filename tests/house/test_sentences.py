@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_console_pastes_no_sentences() -> None:
     assert [
         f"{source.path}:{node.lineno}"
         for source in console
-        for node in pasted_sentences(source.tree)
+        for node in pasted_sentences(source.nodes)
     ] == []
 
 
@@ -42,7 +42,7 @@ def test_console_pastes_no_sentences() -> None:
     ],
 )
 def test_pasted_sentence_is_found(code: str) -> None:
-    assert len(list(pasted_sentences(ast.parse(code)))) == 1
+    assert len(list(pasted_sentences(ast.walk(ast.parse(code))))) == 1
 
 
 @cases(
@@ -63,7 +63,7 @@ def test_pasted_sentence_is_found(code: str) -> None:
     ],
 )
 def test_other_text_is_no_sentence(code: str) -> None:
-    assert not list(pasted_sentences(ast.parse(code)))
+    assert not list(pasted_sentences(ast.walk(ast.parse(code))))
 
 
 def test_problems_carry_values_and_a_message() -> None:
@@ -122,9 +122,9 @@ def _is_pasted(value: ast.expr) -> bool:
     return isinstance(value, (ast.JoinedStr, ast.BinOp))
 
 
-def pasted_sentences(tree: ast.AST) -> Iterator[ast.expr]:
+def pasted_sentences(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
     """Yield where words and values are put together without ``text``."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             if _is_code(node.values[0]):
                 continue
