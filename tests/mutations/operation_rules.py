@@ -181,7 +181,7 @@ OPERATIONS = (
     Mutant(
         "A release that failed takes back its tag, too",
         "release/record.py",
-        'commands.insert(0, f"git tag --delete v{version}")',
+        'commands.append(f"git tag --delete v{version}")',
         "pass",
         "release/test_record.py",
     ),
