@@ -20,35 +20,9 @@ import app as latchkey
 from app.commands.terminal.command import LazyGroup, version_option, without_collections
 from app.commands.terminal.exit_codes import MEANINGS, Exit, exit_at_once
 from app.commands.terminal.output import write, write_errors
+from app.domain.values.errors import Problem
 from app.domain.values.installation import Misconfigured
 
-COMMANDS = {
-    "serve": "app.commands.serve:command",
-    "worker": "app.commands.processes:worker",
-    "operations": "app.commands.processes:operations",
-    "doctor": "app.commands.doctor:command",
-    "db": "app.commands.db:command",
-    "keys": "app.commands.keys:command",
-    "backup": "app.commands.backup:backup",
-    "restore": "app.commands.backup:restore",
-    "resume": "app.commands.backup:resume",
-    "export": "app.commands.export:command",
-    "demo": "app.commands.demo:command",
-    "import": "app.commands.imports:command",
-    "user": "app.commands.user:command",
-    "group": "app.commands.group:command",
-    "channel": "app.commands.channel:command",
-    "shop": "app.commands.shop:command",
-    "oidc": "app.commands.oidc:command",
-    "oauth-client": "app.commands.oauth_client:command",
-    "sign-ins": "app.commands.sign_ins:command",
-    "audit": "app.commands.audit:command",
-    "mail": "app.commands.mail:command",
-    "app": "app.commands.apps:command",
-    "webhook": "app.commands.webhook:command",
-    "login": "app.commands.login:command",
-    "completion": "app.commands.completion:command",
-}
 SECTIONS = {
     "Serve and operate": {
         "serve": "Serve the shop and run its background worker.",
@@ -86,6 +60,22 @@ SECTIONS = {
 }
 """What ``flask --help`` says of each command, so that it imports none of them."""
 
+_PLACES = {
+    "app": "app.commands.apps:command",
+    "import": "app.commands.imports:command",
+    "worker": "app.commands.processes:worker",
+    "operations": "app.commands.processes:operations",
+    "backup": "app.commands.backup:backup",
+    "restore": "app.commands.backup:restore",
+    "resume": "app.commands.backup:resume",
+}
+COMMANDS = {
+    name: _PLACES.get(name, f"app.commands.{name.replace('-', '_')}:command")
+    for summaries in SECTIONS.values()
+    for name in summaries
+}
+"""Where each command is declared: as ``command`` in the module of its name, or in its place."""
+
 _HELP = """Run and manage a Latchkey shop. `flask COMMAND --help` describes a command.
 
 Settings come from the environment, from .env in the current folder or the nearest folder above,
@@ -114,7 +104,7 @@ class Commands(LazyGroup):
             return super().get_command(ctx, cmd_name)
         except click.NoSuchCommand as error:
             if "--json" in sys.argv:
-                write_errors([("USAGE", error.message, None)])
+                write_errors(Problem("USAGE", error.message))
             raise
 
     @override

@@ -15,7 +15,7 @@ from app.commands.terminal.output import Column, output, visible
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.apps.apps import App, AppSortField, Installation, JobStatus
 from app.domain.apps.manifests import Manifest
-from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
@@ -31,7 +31,7 @@ from app.services.apps.installation_requests import (
 )
 from app.services.apps.installation_worker import install_next_app
 from app.services.outbox.base_url import base_url
-from app.web.installation import installation
+from app.web.installation import operator
 
 MAX_KEY = 10**18
 """Fits every database's integer; a larger one cannot exist."""
@@ -59,11 +59,11 @@ ALL_COLUMNS = (
 )
 
 
-def app_key(ports: Ports, app: str) -> int:
+def app_key(app: str) -> int:
     """Return the key of the app with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
     if app.isascii() and app.isdigit() and int(app) <= MAX_KEY:
         return int(app)
-    page = list_apps(ports, OPERATOR, PageRequest(2), AppFilter(name=app)).items
+    page = list_apps(*operator(), PageRequest(2), AppFilter(name=app)).items
     if len(page) == 1:
         return page[0].id
     hint = "Several apps have this name. Use the app's ID." if page else NO_APP
@@ -141,22 +141,21 @@ def install(
     Grants the permissions that the manifest asks for, or those of --permission instead. If the app
     refuses, it isn't installed, and `flask app installations list` shows its message.
     """
-    ports = installation().ports
-    actor = _operator(ports, served_at)
-    manifest = fetch_manifest(ports, actor, manifest_url)
+    caller = _operator_at(served_at)
+    manifest = fetch_manifest(*caller, manifest_url)
     granted = frozenset(permissions) or manifest.permissions
     new = InstallationRequest(name or manifest.name, manifest_url, granted, activate=not inactive)
     for line in _summary(manifest, new):
         output().say(line)
     confirm_action(f"Install {new.app_name}?", yes=yes)
-    _finish(ports, actor, install_app(ports, actor, new))
+    _finish(install_app(*caller, new))
 
 
 @installations.command("list", examples=[("flask app installations list --json", "for a script")])
 @fields_option(_COLUMNS)
 def list_() -> None:
     """List pending and failed installations."""
-    open_installations = list_installations(installation().ports, OPERATOR)
+    open_installations = list_installations(*operator())
     output().rows(open_installations, _COLUMNS, empty="No pending or failed installations.")
 
 
@@ -165,22 +164,21 @@ def list_() -> None:
 @_served_at
 def retry(installation_id: int, *, served_at: str) -> None:
     """Retry a failed installation and wait until it completes."""
-    ports = installation().ports
-    actor = _operator(ports, served_at)
-    _finish(ports, actor, retry_installation(ports, actor, installation_id))
+    _finish(retry_installation(*_operator_at(served_at), installation_id))
 
 
 @installations.command("delete", examples=[("flask app installations delete 3", "delete it")])
 @_key
 def delete(installation_id: int) -> None:
     """Delete a failed installation."""
-    deleted = delete_failed_installation(installation().ports, OPERATOR, installation_id)
+    deleted = delete_failed_installation(*operator(), installation_id)
     output().show_item(deleted, _COLUMNS)
 
 
-def _operator(ports: Ports, served_at: str) -> Actor:
-    """Return the operator as an actor whose issuer is the URL that apps call back."""
-    return replace(OPERATOR, issuer=f"{base_url(ports, served_at)}/graphql/")
+def _operator_at(served_at: str) -> tuple[Ports, Actor]:
+    """Return what ``operator`` does; the actor's issuer is the URL that apps call back."""
+    ports, actor = operator()
+    return ports, replace(actor, issuer=f"{base_url(ports, served_at)}/graphql/")
 
 
 def _summary(manifest: Manifest, new: InstallationRequest) -> Iterator[str]:
@@ -207,11 +205,11 @@ def _permission_list(permissions: frozenset[Permission]) -> str:
     return ", ".join(sorted(permissions)) or "none"
 
 
-def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
+def _finish(pending: Installation) -> None:
     """Bring the installation to its end, here or by the worker who was quicker; show the app."""
     pause = Event()
-    while (current := _current(ports, pending.id)) and current.status is JobStatus.PENDING:
-        if not install_next_app(ports, OPERATOR):
+    while (current := _current(pending.id)) and current.status is JobStatus.PENDING:
+        if not install_next_app(*operator()):
             pause.wait(_POLL_SECONDS)
     if current is not None:
         output().say(
@@ -219,19 +217,18 @@ def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
         )
         message = current.message or "The app rejected the installation without giving a reason."
         raise Refused(Problem("INSTALLATION_FAILED", message))
-    output().show_item(_installed(ports, actor, pending), ALL_COLUMNS)
+    output().show_item(_installed(pending), ALL_COLUMNS)
 
 
-def _current(ports: Ports, installation_id: int) -> Installation | None:
+def _current(installation_id: int) -> Installation | None:
     """Return the installation as it is now; ``None`` once it has succeeded and was removed."""
-    open_installations = list_installations(ports, OPERATOR)
+    open_installations = list_installations(*operator())
     return next((entry for entry in open_installations if entry.id == installation_id), None)
 
 
-def _installed(ports: Ports, actor: Actor, pending: Installation) -> App:
+def _installed(pending: Installation) -> App:
     newest = list_apps(
-        ports,
-        actor,
+        *operator(),
         PageRequest(MAX_PAGE_SIZE),
         AppFilter(name=pending.app_name),
         AppSortField.CREATION_DATE,

@@ -37,13 +37,11 @@ from app.domain.apps.apps import (
     NewAppToken,
     count_long_lived,
 )
-from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import present
-from app.domain.values.pages import PageRequest, read_cursor
-from app.ports import Ports
+from app.domain.values.pages import PageRequest
 from app.services.apps.activity import ActivityPeriod, AppActivity, read_app_activity
 from app.services.apps.app_changes import (
     AppChange,
@@ -69,7 +67,7 @@ from app.services.apps.app_tokens import (
     verify_app_token,
 )
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
-from app.web.installation import installation
+from app.web.installation import operator
 
 tokens = Group(
     "token",
@@ -129,9 +127,8 @@ def create_token(
 
     With --permission, the token is limited to those permissions of its app.
     """
-    ports = installation().ports
     new = TokenOptions(name, expires, frozenset(permissions) or None)
-    _print_new_token(create_app_token(ports, OPERATOR, app_key(ports, app), new))
+    _print_new_token(create_app_token(*operator(), app_key(app), new))
 
 
 @tokens.command("list", examples=[("flask app token list Warehouse", "all tokens of the app")])
@@ -139,8 +136,7 @@ def create_token(
 @fields_option(_COLUMNS)
 def list_tokens(app: str) -> None:
     """List an app's tokens. Expired tokens are listed for 30 days."""
-    ports = installation().ports
-    listed = list_app_tokens(ports, OPERATOR, app_key(ports, app))
+    listed = list_app_tokens(*operator(), app_key(app))
     empty = f"No tokens. Create one with: flask app token create {app}"
     output().rows(listed, _COLUMNS, empty=empty)
 
@@ -163,8 +159,7 @@ def list_tokens(app: str) -> None:
 )
 def rotate_token(token_id: int, *, overlap: int) -> None:
     """Replace a token with a new one that has the same limits. It is shown only once."""
-    ports = installation().ports
-    _print_new_token(rotate_app_token(ports, OPERATOR, token_id, timedelta(seconds=overlap)))
+    _print_new_token(rotate_app_token(*operator(), token_id, timedelta(seconds=overlap)))
     left = f"works for at most {overlap} more seconds" if overlap else "has been revoked"
     output().say(f"Token {token_id} {left}.")
 
@@ -173,9 +168,9 @@ def rotate_token(token_id: int, *, overlap: int) -> None:
 @_key
 def revoke_token(token_id: int) -> None:
     """Revoke a token permanently, effective immediately."""
-    out = output()
-    out.show_item(revoke_app_token(installation().ports, OPERATOR, token_id), _COLUMNS)
-    out.say(f"Token {token_id} has been revoked.")
+    output().show_item(
+        revoke_app_token(*operator(), token_id), _COLUMNS, f"Token {token_id} has been revoked."
+    )
 
 
 @tokens.command("verify", examples=[("flask app token verify < token.txt", "check a token")])
@@ -183,16 +178,15 @@ def revoke_token(token_id: int) -> None:
 def verify_token() -> None:
     """Check whether the token on standard input works. Exits with 1 if it doesn't."""
     token = ask_secret("Token")
-    valid = verify_app_token(installation().ports, OPERATOR, token)
+    valid = verify_app_token(*operator(), token)
     output().show_value("valid", valid)
     if not valid:
         click.get_current_context().exit(Exit.FAILED)
 
 
 def _print_new_token(new: NewAppToken) -> None:
-    out = output()
-    out.show_value("token", new.secret)
-    out.say(f"Created token {new.token.id}. Store it now: it isn't shown again.")
+    message = f"Created token {new.token.id}. Store it now: it isn't shown again."
+    output().show_value("token", new.secret, message)
 
 
 command = Group(
@@ -218,16 +212,14 @@ command.add_command(installations)
 
 @command.command(
     "create",
-    examples=[
-        ("flask app create Warehouse --permission MANAGE_ORDERS", "prints its token once"),
-    ],
+    examples=[("flask app create Warehouse --permission MANAGE_ORDERS", "prints its token once")],
 )
 @click.argument("name")
 @permission_option
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     """Create an app. Only its token is printed to standard output, and only once."""
     new = NewApp(name, frozenset(permissions))
-    created = create_app(installation().ports, OPERATOR, new)
+    created = create_app(*operator(), new)
     out = output()
     out.show_value("token", created.token.secret)
     out.say(f"Created {created.app.name} (app {created.app.id}). Store its token now: it isn't")
@@ -243,22 +235,15 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 )
 @click.option("--search", default="", help="Only names that contain this text.")
 @click.option(
-    "--active/--inactive",
-    "is_active",
-    default=None,
-    help="Only active or only inactive apps.",
+    "--active/--inactive", "is_active", default=None, help="Only active or only inactive apps."
 )
 @page_options
 @fields_option(ALL_COLUMNS)
-def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> None:
+def list_(*, search: str, is_active: bool | None, request: PageRequest) -> None:
     """List apps, oldest first."""
-    request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
     filter_ = AppFilter(search=search, is_active=is_active)
-    page = list_apps(installation().ports, OPERATOR, request, filter_)
-    out = output()
-    out.rows(page.items, COLUMNS, empty="No apps. Create one with: flask app create NAME")
-    if page.has_next:
-        out.say(f"More results: --after {page.cursors[-1]}")
+    page = list_apps(*operator(), request, filter_)
+    output().page(page, COLUMNS, empty="No apps. Create one with: flask app create NAME")
 
 
 @command.command("show", examples=[("flask app show Warehouse", "one app")])
@@ -266,7 +251,7 @@ def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> Non
 @fields_option(ALL_COLUMNS)
 def show(app: str) -> None:
     """Show an app with the details from its manifest."""
-    output().show_item(_find_app(installation().ports, app), ALL_COLUMNS)
+    output().show_item(_find_app(app), ALL_COLUMNS)
 
 
 @command.command(
@@ -314,23 +299,23 @@ def update(
     if not given:
         raise click.UsageError("Nothing to update. Use --name, --identifier or --permission.")
     change = AppChange(**given)
-    ports = installation().ports
-    key = app_key(ports, app)
-    _confirm_tokens(ports, key, change, yes=yes)
+    key = app_key(app)
+    _confirm_tokens(key, change, yes=yes)
     try:
-        updated = update_app(ports, OPERATOR, key, change)
+        updated = update_app(*operator(), key, change)
     except WebhooksNotConfirmed as unconfirmed:
         warnings = " ".join(webhook.problem.message for webhook in unconfirmed.webhooks)
         confirm_action(f"{warnings} Grant the permissions?", yes=yes)
-        updated = update_app(ports, OPERATOR, key, change, confirmed=True)
+        updated = update_app(*operator(), key, change, confirmed=True)
     output().show_item(updated, ALL_COLUMNS)
 
 
-def _confirm_tokens(ports: Ports, app_id: int, change: AppChange, *, yes: bool) -> None:
+def _confirm_tokens(app_id: int, change: AppChange, *, yes: bool) -> None:
     """Ask before long-lived tokens of an app stop working, or work again."""
-    app = show_app(ports, OPERATOR, app_id)
+    ports, actor = operator()
+    app = show_app(ports, actor, app_id)
     only = present(change.client_credentials_only, None)
-    count = count_long_lived(list_app_tokens(ports, OPERATOR, app_id), ports.clock.now())
+    count = count_long_lived(list_app_tokens(ports, actor, app_id), ports.clock.now())
     if app is None or only in (None, app.client_credentials_only) or not count:
         return
     noun = "token" if count == 1 else "tokens"
@@ -347,16 +332,14 @@ def _confirm_tokens(ports: Ports, app_id: int, change: AppChange, *, yes: bool) 
 @click.argument("app", shell_complete=complete_app)
 def deactivate(app: str) -> None:
     """Deactivate an app with its tokens and extensions, effective immediately."""
-    ports = installation().ports
-    _print_change(deactivate_app(ports, OPERATOR, app_key(ports, app)), "was deactivated")
+    _print_change(deactivate_app(*operator(), app_key(app)), "was deactivated")
 
 
 @command.command("activate", examples=[("flask app activate Warehouse", "activate it")])
 @click.argument("app", shell_complete=complete_app)
 def activate(app: str) -> None:
     """Activate an app."""
-    ports = installation().ports
-    _print_change(activate_app(ports, OPERATOR, app_key(ports, app)), "was activated")
+    _print_change(activate_app(*operator(), app_key(app)), "was activated")
 
 
 @command.command(
@@ -370,12 +353,11 @@ def activate(app: str) -> None:
 @yes_option
 def delete(app: str, *, yes: bool) -> None:
     """Permanently delete an app with its tokens, webhooks and extensions."""
-    ports = installation().ports
-    app_record = _find_app(ports, app)
+    app_record = _find_app(app)
     confirm_action(
         f"Delete {app_record.name} (app {app_record.id}) with its tokens and webhooks?", yes=yes
     )
-    _print_change(delete_app(ports, OPERATOR, app_record.id), "was deleted")
+    _print_change(delete_app(*operator(), app_record.id), "was deleted")
 
 
 _LINK_COLUMNS = (
@@ -396,8 +378,7 @@ _LINK_COLUMNS = (
 @fields_option(_LINK_COLUMNS)
 def list_clients(app: str) -> None:
     """List the clients of identity providers that are linked to an app."""
-    ports = installation().ports
-    listed = list_app_clients(ports, OPERATOR, app_key(ports, app))
+    listed = list_app_clients(*operator(), app_key(app))
     empty = f"No clients. Link one with: flask app link-client {app}"
     output().rows(listed, _LINK_COLUMNS, empty=empty)
 
@@ -408,7 +389,7 @@ def list_clients(app: str) -> None:
         (
             "flask app link-client Warehouse --client-id stock-sync --subject stock-sync",
             "a client of the default provider",
-        ),
+        )
     ],
 )
 @click.argument("app", shell_complete=complete_app)
@@ -431,12 +412,11 @@ def link_client(app: str, *, provider: str, client_id: str, subject: str) -> Non
     The client sends its own access tokens (client credentials) instead of an app token. The
     provider needs an issuer and an audience.
     """
-    ports = installation().ports
     new = NewClientLink(provider, client_id, subject)
-    link = link_app_client(ports, OPERATOR, app_key(ports, app), new)
-    out = output()
-    out.show_item(link, _LINK_COLUMNS)
-    out.say(f"Linked client {link.client_id} to app {link.app_id}.")
+    link = link_app_client(*operator(), app_key(app), new)
+    output().show_item(
+        link, _LINK_COLUMNS, f"Linked client {link.client_id} to app {link.app_id}."
+    )
 
 
 @command.command(
@@ -446,10 +426,10 @@ def link_client(app: str, *, provider: str, client_id: str, subject: str) -> Non
 @click.argument("link_id", metavar="ID", type=Id(1, MAX_KEY))
 def unlink_client(link_id: int) -> None:
     """Unlink a client from its app, effective immediately. ID is shown by flask app clients."""
-    link = unlink_app_client(installation().ports, OPERATOR, link_id)
-    out = output()
-    out.show_item(link, _LINK_COLUMNS)
-    out.say(f"Unlinked client {link.client_id} from app {link.app_id}.")
+    link = unlink_app_client(*operator(), link_id)
+    output().show_item(
+        link, _LINK_COLUMNS, f"Unlinked client {link.client_id} from app {link.app_id}."
+    )
 
 
 _ACTIVITY = (
@@ -489,20 +469,17 @@ def activity(app: str, *, period: str) -> None:
 
     Servers write their counts once a minute.
     """
-    ports = installation().ports
-    key = app_key(ports, app)
-    found = read_app_activity(ports, OPERATOR, key, ActivityPeriod(period))
+    key = app_key(app)
+    found = read_app_activity(*operator(), key, ActivityPeriod(period))
     output().show_item(found, _ACTIVITY)
 
 
-def _find_app(ports: Ports, app: str) -> App:
-    record = show_app(ports, OPERATOR, app_key(ports, app))
+def _find_app(app: str) -> App:
+    record = show_app(*operator(), app_key(app))
     if record is None:
         raise Refused(Problem("NOT_FOUND", NO_APP, "app"))
     return record
 
 
 def _print_change(app: App, what: str) -> None:
-    out = output()
-    out.show_item(app, COLUMNS)
-    out.say(f"{app.name} {what}.")
+    output().show_item(app, COLUMNS, f"{app.name} {what}.")

@@ -13,10 +13,9 @@ from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.audit import AuditEntry, AuditFilter, Topic
-from app.domain.authorization.actor import OPERATOR
-from app.domain.values.pages import PageRequest, read_cursor
+from app.domain.values.pages import PageRequest
 from app.services.audit.entries import Pruned, count_before, list_entries, prune_entries
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 command = Group(
     "audit",
@@ -33,10 +32,7 @@ _COLUMNS = (
     Column[AuditEntry]("actor", "Actor", lambda entry: entry.actor_name, short=True),
     Column[AuditEntry]("action", "Action", lambda entry: entry.action, short=True),
     Column[AuditEntry](
-        "subject",
-        "Subject",
-        lambda entry: f"{entry.subject_type}:{entry.subject_id}",
-        short=True,
+        "subject", "Subject", lambda entry: f"{entry.subject_type}:{entry.subject_id}", short=True
     ),
     Column[AuditEntry]("name", "Name", lambda entry: entry.subject_name or None),
     Column[AuditEntry]("actorKind", "Kind", lambda entry: entry.actor_kind),
@@ -57,7 +53,7 @@ _PRUNED = (
         ("flask audit list --search ann@example.com --json", "for a script"),
     ],
 )
-@click.option("--topic", type=Word([topic.value for topic in Topic]), help="Only this topic.")
+@click.option("--topic", type=Word(Topic), help="Only this topic.")
 @click.option("--action", default="", help="Only this action, such as shop.update.")
 @click.option("--since", default="", help="Only changes since then: 2h, 14d or 2026-03-01.")
 @click.option(
@@ -72,29 +68,24 @@ _PRUNED = (
 @fields_option(_COLUMNS)
 def list_(
     *,
-    topic: str | None,
+    topic: Topic | None,
     action: str,
     since: str,
     search: str,
     own_profiles: bool,
-    limit: int,
-    after: str,
+    request: PageRequest,
 ) -> None:
     """List changes with who made them, newest first."""
     ports = installation().ports
     filter_ = AuditFilter(
-        topic=None if topic is None else Topic(topic),
+        topic=topic,
         action=action,
         since=read_moment(since, ports.clock.now()) if since else None,
         text=search,
         own_profile=own_profiles,
     )
-    request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = list_entries(ports, OPERATOR, request, filter_)
-    out = output()
-    out.rows(page.items, _COLUMNS, empty="No matching entries")
-    if page.has_next:
-        out.say(f"More results: --after {page.cursors[-1]}")
+    page = list_entries(*operator(), request, filter_)
+    output().page(page, _COLUMNS, empty="No matching entries")
 
 
 @command.command(
@@ -127,13 +118,13 @@ def prune(*, before: str, file: Path | None, no_export: bool, yes: bool) -> None
         )
     ports = installation().ports
     moment = read_moment(before, ports.clock.now())
-    count = count_before(ports, OPERATOR, moment)
+    count = count_before(*operator(), moment)
     out = output()
     if count:
         entries = "1 entry" if count == 1 else f"{count:,} entries"
         confirm_action(f"Delete {entries} of the audit log?", yes=yes)
     with progress("Deleting") as report:
-        pruned = prune_entries(ports, OPERATOR, moment, file, report)
+        pruned = prune_entries(*operator(), moment, file, report)
     out.show_item(pruned, _PRUNED)
     if file is not None:
         out.say(f"Wrote {file} ({pruned.exported:,} bytes).")

@@ -11,7 +11,6 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.options import FilePath
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.domain.authorization.actor import OPERATOR
 from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.operations.backups import create_backup, reads_secrets_of, restore_backup
 from app.services.operations.holds import (
@@ -22,7 +21,7 @@ from app.services.operations.holds import (
     hold_findings,
     resume_sending,
 )
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 _FACTS = (
     Column[BackupFacts]("createdAt", "Created", lambda facts: facts.created_at),
@@ -66,10 +65,8 @@ def backup(file: Path, recipients: tuple[str, ...], passphrase_file: Path | None
         raise click.UsageError("Use either --recipient or --passphrase-file.")
     passphrase = "" if recipients else _passphrase(passphrase_file, confirms=True)
     lock = BackupLock(passphrase, recipients)
-    facts, size = create_backup(installation().ports, OPERATOR, file, lock)
-    out = output()
-    out.show_item(facts, _FACTS)
-    out.say(f"Wrote {file} ({size:,} bytes).")
+    facts, size = create_backup(*operator(), file, lock)
+    output().show_item(facts, _FACTS, f"Wrote {file} ({size:,} bytes).")
 
 
 @standalone(
@@ -82,9 +79,7 @@ def backup(file: Path, recipients: tuple[str, ...], passphrase_file: Path | None
 )
 @click.argument("file", type=_PATH)
 @click.option(
-    "--identity-file",
-    type=_PATH,
-    help="The file of the age or SSH private key that opens FILE.",
+    "--identity-file", type=_PATH, help="The file of the age or SSH private key that opens FILE."
 )
 @_passphrase_file
 @click.option("--replace", is_flag=True, help="Delete everything that is in the database.")
@@ -115,19 +110,16 @@ def restore(
     else:
         key = BackupKey(_passphrase(passphrase_file, confirms=False))
     ports = installation().ports
-    facts = restore_backup(
-        ports, OPERATOR, file, key, replace=replace, beside_worker=beside_worker
-    )
+    facts = restore_backup(*operator(), file, key, replace=replace, beside_worker=beside_worker)
     out = output()
-    out.show_item(facts, _FACTS)
-    out.say(f"Restored {file}.")
+    out.show_item(facts, _FACTS, f"Restored {file}.")
     out.say(
         "Deliveries, emails and app installations that wait are held. Run `flask resume` to say "
         "what to send."
     )
     if facts.revision != ports.schema.newest():
         out.say("Run `flask db upgrade` before you start the shop.")
-    if not reads_secrets_of(ports, OPERATOR, facts):
+    if not reads_secrets_of(*operator(), facts):
         out.say(
             "The backup was made with another SECRET_KEY. Add it to SECRET_KEY_FALLBACKS, or its "
             "secrets can't be read."
@@ -191,8 +183,8 @@ def resume(sent: tuple[str, ...], *, yes: bool) -> None:
     """
     ports = installation().ports
     out = output()
-    hold = check_installation(ports, OPERATOR)
-    counts = count_held(ports, OPERATOR)
+    hold = check_installation(*operator())
+    counts = count_held(*operator())
     for finding in hold_findings(ports):
         out.say(finding.message)
     if not sent:
@@ -205,7 +197,7 @@ def resume(sent: tuple[str, ...], *, yes: bool) -> None:
     if dropped:
         lost = ", ".join(f"{work.count:,} {work.kind.value}" for work in dropped)
         confirm_action(f"Discard {lost}?", yes=yes)
-    out.rows(resume_sending(ports, OPERATOR, chosen), _DISCARDED, empty="")
+    out.rows(resume_sending(*operator(), chosen), _DISCARDED, empty="")
     out.say("Everything is being sent from now on.")
 
 

@@ -8,11 +8,9 @@ from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.domain.authorization.actor import OPERATOR
 from app.domain.commerce.channels import Channel, ChannelChanges, NewChannel
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT
-from app.ports import Ports
 from app.services.commerce.channels import (
     ChannelUse,
     create_channel,
@@ -22,7 +20,7 @@ from app.services.commerce.channels import (
     show_channel_use,
     update_channel,
 )
-from app.web.installation import installation
+from app.web.installation import operator
 
 command = Group(
     "channel",
@@ -60,14 +58,14 @@ _COLUMNS = (
 def create(slug: str, *, name: str, currency: str, country: str, inactive: bool) -> None:
     """Create a channel."""
     new = NewChannel(name, slug, currency.upper(), country.upper(), is_active=not inactive)
-    output().show_item(create_channel(installation().ports, OPERATOR, new), _COLUMNS)
+    output().show_item(create_channel(*operator(), new), _COLUMNS)
 
 
 @command.command("list", examples=[("flask channel list --json", "for a script")])
 @fields_option(_COLUMNS)
 def list_() -> None:
     """List channels by slug."""
-    channels = list_channels(installation().ports, OPERATOR)
+    channels = list_channels(*operator())
     output().rows(channels, _COLUMNS, empty="No channels.")
 
 
@@ -84,24 +82,18 @@ def list_() -> None:
 @click.option("--country", help="Code of ISO 3166-1.")
 @click.option("--active/--inactive", default=None, help="Whether carts can be created in it.")
 def update(
-    slug: str,
-    *,
-    name: str | None,
-    new_slug: str | None,
-    country: str | None,
-    active: bool | None,
+    slug: str, *, name: str | None, new_slug: str | None, country: str | None, active: bool | None
 ) -> None:
     """Update a channel."""
     if name is None and new_slug is None and country is None and active is None:
         raise click.UsageError("Nothing to update. Use --name, --slug, --country, --active …")
-    ports = installation().ports
     changes = ChannelChanges(
         name=ABSENT if name is None else name,
         slug=ABSENT if new_slug is None else new_slug,
         country=ABSENT if country is None else country.upper(),
         is_active=ABSENT if active is None else active,
     )
-    output().show_item(update_channel(ports, OPERATOR, _id(ports, slug), changes), _COLUMNS)
+    output().show_item(update_channel(*operator(), _id(slug), changes), _COLUMNS)
 
 
 @command.command(
@@ -119,18 +111,17 @@ def delete(slug: str, *, target: str | None, yes: bool) -> None:
 
     The question before it says how many orders, carts and groups are concerned.
     """
-    ports = installation().ports
-    channel_id = _id(ports, slug)
-    target_id = None if target is None else _id(ports, target)
-    used = show_channel_use(ports, OPERATOR, channel_id)
+    channel_id = _id(slug)
+    target_id = None if target is None else _id(target)
+    used = show_channel_use(*operator(), channel_id)
     confirm_action(f"Delete channel {slug}?{_consequences(used, target)}", yes=yes)
-    out = output()
-    out.show_item(delete_channel(ports, OPERATOR, channel_id, target_id), _COLUMNS)
-    out.say(f"Deleted channel {slug}.")
+    output().show_item(
+        delete_channel(*operator(), channel_id, target_id), _COLUMNS, f"Deleted channel {slug}."
+    )
 
 
-def _id(ports: Ports, slug: str) -> str:
-    return to_global_id("Channel", find_by_slug(ports, OPERATOR, slug).id)
+def _id(slug: str) -> str:
+    return to_global_id("Channel", find_by_slug(*operator(), slug).id)
 
 
 def _consequences(used: ChannelUse, target: str | None) -> str:

@@ -9,12 +9,10 @@ import click
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import progress
-from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Problem, Refused
-from app.ports import Ports
 from app.services.demo.identity_provider import NAME, DemoPerson, set_up_demo_provider
 from app.services.demo.shop import SignIn, fill_shop, is_in_use, sign_in_people
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 _COLUMNS: tuple[Column[SignIn], ...] = (
     Column("role", "Role", lambda made: made.role),
@@ -43,16 +41,16 @@ def command(*, once: bool, yes: bool) -> None:
     if not (yes or ports.configuration.development):
         message = "Refusing to add demo data outside development. Pass --yes to override."
         raise Refused(Problem("NOT_DEVELOPMENT", message))
-    if once and is_in_use(ports, OPERATOR):
+    if once and is_in_use(*operator()):
         _show(())
     else:
-        _fill(ports)
-    _show_provider(set_up_demo_provider(ports, OPERATOR))
+        _fill()
+    _show_provider(set_up_demo_provider(*operator()))
 
 
-def _fill(ports: Ports) -> None:
+def _fill() -> None:
     with progress("Adding demo data") as report:
-        fill_shop(ports, OPERATOR, _show, report)
+        fill_shop(*operator(), _show, report)
 
 
 def _show(sign_ins: Sequence[SignIn]) -> None:
@@ -71,7 +69,7 @@ def _show_provider(people: Sequence[DemoPerson]) -> None:
 
 
 def _existing_sign_ins() -> str:
-    sign_ins = sign_in_people(installation().ports, OPERATOR)
+    sign_ins = sign_in_people(*operator())
     lines = ["The shop already has accounts. Their passwords were shown when they were created."]
     if sign_ins:
         names = ", ".join(f"{sign_in.email} ({sign_in.role})" for sign_in in sign_ins)

@@ -11,7 +11,6 @@ import click
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, as_called, output
-from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckResult, CheckState, Misconfigured
 from app.services.operations.environment_checks import (
     ProxySettings,
@@ -19,7 +18,7 @@ from app.services.operations.environment_checks import (
     check_proxies,
 )
 from app.services.operations.health_checks import run_checks
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 _COLUMNS = (
     Column[CheckResult]("subject", "Checked", lambda check: check.subject, short=True),
@@ -61,10 +60,10 @@ def _checks() -> Iterator[CheckResult]:
     source = f" Read from {files}." if files else ""
     yield CheckResult("settings", CheckState.FINE, f"All settings are valid ({kind}).{source}")
     yield from _secret_files()
-    yield from run_checks(ports, OPERATOR)
-    yield from check_proxies(ports, OPERATOR, _proxy_settings())
+    yield from run_checks(*operator())
+    yield from check_proxies(*operator(), _proxy_settings())
     web = installation()
-    yield from check_dashboard(ports, OPERATOR, web.dashboard_origin, web.allowed_graphql_origins)
+    yield from check_dashboard(*operator(), web.dashboard_origin, web.allowed_graphql_origins)
 
 
 def _secret_files() -> Iterator[CheckResult]:

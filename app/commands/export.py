@@ -13,10 +13,9 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.options import FilePath, Word
 from app.commands.terminal.output import output, write
 from app.commands.terminal.progress import progress
-from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section
 from app.services.imports.exports import export_installation
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 _STANDARD_OUTPUT = "-"
 
@@ -87,19 +86,13 @@ def command(file: str, *, sections: frozenset[Section], with_secrets: bool) -> N
         raise click.UsageError("Secrets can't be written to standard output. Name a file.")
     with progress("Exporting") as report:
         lines = export_installation(
-            installation().ports,
-            OPERATOR,
-            sections,
-            with_secrets=with_secrets,
-            on_progress=report,
+            *operator(), sections, with_secrets=with_secrets, on_progress=report
         )
         if file == _STANDARD_OUTPUT:
             _print(lines)
             return
         size = installation().ports.private_files.write(Path(file), lines)
-    out = output()
-    out.show_value("file", file)
-    out.say(f"Wrote {file} ({size:,} bytes).")
+    output().show_value("file", file, f"Wrote {file} ({size:,} bytes).")
 
 
 def _print(lines: Iterable[str]) -> None:

@@ -10,12 +10,10 @@ from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import PermissionType, page_options, permission_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT
-from app.domain.values.pages import PageRequest, read_cursor
-from app.ports import Ports
+from app.domain.values.pages import PageRequest
 from app.services.people.directory import find_user
 from app.services.people.groups import (
     GroupChanges,
@@ -27,7 +25,7 @@ from app.services.people.groups import (
     list_groups,
     update_group,
 )
-from app.web.installation import installation
+from app.web.installation import operator
 
 command = Group(
     "group",
@@ -62,21 +60,17 @@ _COLUMNS = (
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     """Create a group. Add people with `flask user create --group`."""
     new = NewGroup(name, frozenset(permissions))
-    output().show_item(create_group(installation().ports, OPERATOR, new), _COLUMNS)
+    output().show_item(create_group(*operator(), new), _COLUMNS)
 
 
 @command.command("list", examples=[("flask group list --json", "for a script")])
 @click.option("--search", default="", help="Only names that contain this text.")
 @page_options
 @fields_option(_COLUMNS)
-def list_(*, search: str, limit: int, after: str) -> None:
+def list_(*, search: str, request: PageRequest) -> None:
     """List groups by name."""
-    request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = list_groups(installation().ports, OPERATOR, request, GroupFilter(search=search))
-    out = output()
-    out.rows(page.items, _COLUMNS, empty="No groups. Create one with: flask group create NAME")
-    if page.has_next:
-        out.say(f"More results: --after {page.cursors[-1]}")
+    page = list_groups(*operator(), request, GroupFilter(search=search))
+    output().page(page, _COLUMNS, empty="No groups. Create one with: flask group create NAME")
 
 
 @command.command(
@@ -129,16 +123,15 @@ def update(
     """Update a group. Changes apply from its members' next request."""
     if new_name is None and not (added or removed or joining or leaving):
         raise click.UsageError("Nothing to update. Use --name, --add-permission, --add-user …")
-    ports = installation().ports
     changes = GroupChanges(
         name=ABSENT if new_name is None else new_name,
         add_permissions=frozenset(added),
         remove_permissions=frozenset(removed),
-        add_users=_user_ids(ports, joining),
-        remove_users=_user_ids(ports, leaving),
+        add_users=_user_ids(joining),
+        remove_users=_user_ids(leaving),
     )
-    group_id = _id(ports, name)
-    output().show_item(update_group(ports, OPERATOR, group_id, changes), _COLUMNS)
+    group_id = _id(name)
+    output().show_item(update_group(*operator(), group_id, changes), _COLUMNS)
 
 
 @command.command(
@@ -152,19 +145,16 @@ def update(
 @yes_option
 def delete(name: str, *, yes: bool) -> None:
     """Delete a group. Its members lose its permissions."""
-    ports = installation().ports
-    group_id = _id(ports, name)
+    group_id = _id(name)
     confirm_action(f"Delete group {name}?", yes=yes)
-    out = output()
-    out.show_item(delete_group(ports, OPERATOR, group_id), _COLUMNS)
-    out.say(f"Deleted group {name}.")
+    output().show_item(delete_group(*operator(), group_id), _COLUMNS, f"Deleted group {name}.")
 
 
-def _id(ports: Ports, name: str) -> str:
-    [group] = find_groups(ports, OPERATOR, [name])
+def _id(name: str) -> str:
+    [group] = find_groups(*operator(), [name])
     return to_global_id("Group", group.id)
 
 
-def _user_ids(ports: Ports, emails: tuple[str, ...]) -> tuple[str, ...]:
-    users = (find_user(ports, OPERATOR, email) for email in emails)
+def _user_ids(emails: tuple[str, ...]) -> tuple[str, ...]:
+    users = (find_user(*operator(), email) for email in emails)
     return tuple(to_global_id("User", user.id) for user in users)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfileobj
@@ -23,13 +24,12 @@ from click.core import ParameterSource
 from typing_extensions import Unpack
 
 from app.commands.export import sections_option
-from app.commands.terminal.command import Group, standalone
+from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.options import FilePath, is_read, read_file, read_text, warn_of_exposure
 from app.commands.terminal.output import Column, Form, json_text, output, visible_lines, write
 from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section
 from app.domain.imports.runs import (
     DEFAULT_BATCH,
@@ -47,8 +47,9 @@ from app.domain.values.installation import OnProgress, ignore_progress
 from app.domain.values.text_rules import safe_cell
 from app.services.imports.export_reading import ExportFileOptions, import_export
 from app.services.imports.platform import FinishedImport, finish_import, import_platform
+from app.services.imports.sections import OnFinding, OnRows
 from app.services.imports.user_files import UserFileOptions, import_users
-from app.web.installation import installation
+from app.web.installation import operator
 
 
 class SectionProgress:
@@ -74,7 +75,6 @@ _HEADINGS = ("table", "key", "name", "code", "outcome", "reason")
 _OUTCOMES = {
     Outcome.LEFT_OUT: "left out",
     Outcome.CHANGED: "changed",
-    Outcome.IMPORTED: "imported as it is",
     Outcome.DISABLED: "disabled",
     Outcome.IMPORTED: "imported as it is, needs attention",
     Outcome.NO_EFFECT: "imported, but has no effect here",
@@ -168,8 +168,14 @@ def _row_name(finding: Finding) -> str:
     return f"{finding.key} ({finding.name})" if finding.name else str(finding.key)
 
 
-def require_no_findings(report: RunReport, *, strict: bool) -> None:
-    """Exit with 1 if something didn't fit and ``--strict`` was passed."""
+def _run(
+    import_: Callable[[OnFinding, OnRows], RunReport], csv_file: Path | None, *, strict: bool
+) -> None:
+    """Import and print the report; exit with 1 if ``strict`` and something didn't fit."""
+    with collected_findings(csv_file) as findings:
+        with ExitStack() as stack:
+            report = import_(findings.add, SectionProgress(stack).show)
+        print_report(report, findings)
     if strict and report.findings:
         click.get_current_context().exit(Exit.FAILED)
 
@@ -209,16 +215,27 @@ def _private_file(path: Path) -> IO[str]:
         return file
 
 
+command = Group(
+    "import",
+    short_help="Import people, apps and webhooks from elsewhere.",
+    help="Import people, apps, webhooks and settings of another installation, with their IDs and "
+    "passwords. `flask import platform` can be run again until `flask import finish`: it then "
+    "takes over what changed.",
+    examples=[
+        ("flask import platform --database @url --dry-run", "report, and write nothing"),
+        ("flask import platform --database @url --media .", "import everything"),
+        ("flask import platform --database @url --csv findings.csv", "what changed since"),
+        ("flask import finish", "after the last run"),
+    ],
+)
+
 _FILE = FilePath(dir_okay=False, path_type=Path)
 _CHUNK = 1024 * 1024
 _dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Print the report, and write nothing."
 )
 _csv_option = click.option(
-    "--csv",
-    "csv_file",
-    type=FilePath(dir_okay=False, path_type=Path),
-    help="Write all findings to this file.",
+    "--csv", "csv_file", type=_FILE, help="Write all findings to this file."
 )
 _strict_option = click.option(
     "--strict", is_flag=True, help="Exit with 1 if there are findings, after importing the rest."
@@ -230,7 +247,7 @@ _source_option = click.option(
 )
 
 
-@standalone(
+@command.command(
     "users",
     examples=[
         ("flask import users people.csv --dry-run", "report, and write nothing"),
@@ -288,16 +305,12 @@ def users(  # noqa: PLR0913 - one for each option
             key, firebase_salt_separator, firebase_rounds, firebase_mem_cost
         )
     options = UserFileOptions(source or file.name, dry_run, staff, firebase)
-    ports = installation().ports
-    with _opened(file) as chunks, collected_findings(csv_file) as findings:
-        with ExitStack() as stack:
-            show = SectionProgress(stack).show
-            report = import_users(ports, OPERATOR, chunks, options, findings.add, show)
-        print_report(report, findings)
-    require_no_findings(report, strict=strict)
+    caller = operator()
+    with _opened(file) as chunks:
+        _run(partial(import_users, *caller, chunks, options), csv_file, strict=strict)
 
 
-@standalone(
+@command.command(
     "file",
     examples=[
         ("flask import file shop.jsonl --dry-run", "report, and write nothing"),
@@ -327,20 +340,13 @@ def file_(
     have the file's IDs, so import into an empty shop. Can be interrupted and repeated.
     """
     options = ExportFileOptions(source or file.name, sections, dry_run)
-    ports = installation().ports
-    with _opened(file) as chunks, collected_findings(csv_file) as findings:
+    caller = operator()
+    with _opened(file) as chunks:
 
         def from_start() -> Iterator[bytes]:
             return split_lines(file.name, chunks())
 
-        with ExitStack() as stack:
-            show = SectionProgress(stack).show
-            report = import_export(ports, OPERATOR, from_start, options, findings.add, show)
-        print_report(report, findings)
-    require_no_findings(report, strict=strict)
-
-
-FILES = (users, file_)
+        _run(partial(import_export, *caller, from_start, options), csv_file, strict=strict)
 
 
 @contextmanager
@@ -370,22 +376,6 @@ def _chunks(file: Path, opened: BinaryIO) -> Iterator[bytes]:
 _MAX_BATCH = 5_000
 _VARIABLE = "PLATFORM_DATABASE_URL"
 
-command = Group(
-    "import",
-    short_help="Import people, apps and webhooks from elsewhere.",
-    help="Import people, apps, webhooks and settings of another installation, with their IDs and "
-    "passwords. `flask import platform` can be run again until `flask import finish`: it then "
-    "takes over what changed.",
-    examples=[
-        ("flask import platform --database @url --dry-run", "report, and write nothing"),
-        ("flask import platform --database @url --media .", "import everything"),
-        ("flask import platform --database @url --csv findings.csv", "what changed since"),
-        ("flask import finish", "after the last run"),
-    ],
-)
-
-for _file in FILES:
-    command.add_command(_file)
 
 _FINISHED = (
     Column[FinishedImport]("source", "Source", lambda each: each.source, short=True),
@@ -480,12 +470,7 @@ def _parts(
     is_flag=True,
     help="Continue if most of what was imported is gone from the platform.",
 )
-@click.option(
-    "--csv",
-    "csv_file",
-    type=FilePath(dir_okay=False, path_type=Path),
-    help="Write all findings to this file.",
-)
+@_csv_option
 def platform(
     database: str,
     parts: frozenset[Part],
@@ -504,18 +489,12 @@ def platform(
     """
     url = _read_url(database)
     options = RunOptions(parts, dry_run, **more)
-    ports = installation().ports
-    with collected_findings(csv_file) as findings:
-        with ExitStack() as stack:
-            show = SectionProgress(stack).show
-            report = import_platform(ports, OPERATOR, url, options, findings.add, show)
-        print_report(report, findings)
-    require_no_findings(report, strict=strict)
+    caller = operator()
+    _run(partial(import_platform, *caller, url, options), csv_file, strict=strict)
 
 
 @command.command(
-    "finish",
-    examples=[("flask import finish", "new rows get the IDs after the highest one")],
+    "finish", examples=[("flask import finish", "new rows get the IDs after the highest one")]
 )
 @click.option("--source", help="The source to finish. Default: the only unfinished one.")
 @yes_option
@@ -526,7 +505,7 @@ def finish(source: str | None, *, yes: bool) -> None:
     """
     confirm_action("Finish the import? It can't be continued after that.", yes=yes)
     out = output()
-    finished = finish_import(installation().ports, OPERATOR, source)
+    finished = finish_import(*operator(), source)
     out.show_item(finished, _FINISHED)
 
 

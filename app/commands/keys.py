@@ -12,11 +12,10 @@ from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.domain.authorization.actor import OPERATOR
 from app.domain.keys import CACHE_TIME, KEY_ID, SigningKey, Withdrawal
 from app.services.keys import list_keys, preview_withdrawal, rotate_keys, withdraw_keys
 from app.services.operations.stored_secrets import SecretCount, reseal_secrets
-from app.web.installation import installation
+from app.web.installation import operator
 
 command = Group(
     "keys",
@@ -48,7 +47,7 @@ _EMPTY = "No signing keys."
 @fields_option(_COLUMNS)
 def list_() -> None:
     """List the next, active and retired keys that can still verify tokens, and withdrawn keys."""
-    output().rows(list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_EMPTY)
+    output().rows(list_keys(*operator()), _COLUMNS, empty=_EMPTY)
 
 
 @command.command(
@@ -66,7 +65,7 @@ def list_() -> None:
 )
 def rotate(*, force: bool) -> None:
     """Make the next key active, retire the active key and list the keys."""
-    keys = rotate_keys(installation().ports, OPERATOR, force=force)
+    keys = rotate_keys(*operator(), force=force)
     output().rows(keys, _COLUMNS, empty=_EMPTY)
 
 
@@ -100,14 +99,13 @@ def withdraw(kids: tuple[str, ...], *, yes: bool) -> None:
     verify tokens themselves accept tokens of the key until they fetch the key set again.
     """
     out = output()
-    ports = installation().ports
-    preview = preview_withdrawal(ports, OPERATOR, kids)
+    preview = preview_withdrawal(*operator(), kids)
     for line in _consequences(preview):
         out.say(line)
     subject = "this key" if len(preview.kids) == 1 else f"these {len(preview.kids)} keys"
     confirm_action(f"Withdraw {subject}?", yes=yes)
-    withdraw_keys(ports, OPERATOR, kids)
-    out.rows(list_keys(ports, OPERATOR), _COLUMNS, empty=_EMPTY)
+    withdraw_keys(*operator(), kids)
+    out.rows(list_keys(*operator()), _COLUMNS, empty=_EMPTY)
     if preview.configured:
         out.say(
             "RSA_PRIVATE_KEY still holds a withdrawn key, which is ignored: the keys above sign. "
@@ -148,7 +146,7 @@ def reseal() -> None:
     shop is being served. Exits with 1 if no key reads a secret.
     """
     out = output()
-    counts = reseal_secrets(installation().ports, OPERATOR)
+    counts = reseal_secrets(*operator())
     out.rows(counts, _COUNTS, empty="")
     if any(count.unreadable for count in counts):
         out.say(

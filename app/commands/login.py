@@ -96,9 +96,7 @@ def command(  # noqa: PLR0913 - one for each option
         )
         profile = remote_access().sign_in_person(url, name, secret, lambda: _code(may_ask=may_ask))
     profiles.save(profile)
-    out = output()
-    out.show_item(profile, _COLUMNS)
-    out.say(f"Signed in. Next: flask webhook list --instance {url}")
+    output().show_item(profile, _COLUMNS, f"Signed in. Next: flask webhook list --instance {url}")
 
 
 def _begun(url: str, *, device: bool, is_default: bool) -> DeviceLogin | None:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import TypeVar
 
 import click
 
 from app.commands.app_installations import MAX_KEY
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.options import Id, Word, page_options, read_moment, read_text
+from app.commands.terminal.options import (
+    Id,
+    MemberWord,
+    Word,
+    option_word,
+    page_options,
+    read_moment,
+    read_text,
+)
 from app.commands.terminal.output import Column, output
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
-from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailEntry, MailFilter, MailStatus
 from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import PageRequest, read_cursor
+from app.domain.values.pages import PageRequest
 from app.services.accounts.password_resets import set_password_page
 from app.services.mails.mail_log import list_mails, resend_mail
 from app.services.mails.mail_templates import (
@@ -31,7 +36,7 @@ from app.services.mails.mail_templates import (
     show_template,
     template_name,
 )
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 _SAVE = (
     "flask mail template save password-reset --subject Welcome --html @reset.html "
@@ -45,10 +50,7 @@ templates = Group(
     "the list command of `flask mail`. Without a template, the default is sent.",
     examples=[
         ("flask mail template show password-reset --json", "the sources to begin with"),
-        (
-            _SAVE,
-            "check and use a template",
-        ),
+        (_SAVE, "check and use a template"),
         ("flask mail template reset password-reset", "use the default again"),
     ],
 )
@@ -62,12 +64,8 @@ class _Shown:
     template: OwnTemplate
 
 
-def _word(kind: MailKind) -> str:
-    return kind.value.replace("_", "-")
-
-
 _TEMPLATE_COLUMNS = (
-    Column[TemplateEntry]("kind", "Email", lambda entry: _word(entry.kind), short=True),
+    Column[TemplateEntry]("kind", "Email", lambda entry: option_word(entry.kind), short=True),
     Column[TemplateEntry](
         "language", "Language", lambda entry: entry.language_code or "all", short=True
     ),
@@ -85,14 +83,14 @@ _TEMPLATE_COLUMNS = (
     ),
 )
 _SOURCES = (
-    Column[_Shown]("kind", "Email", lambda shown: _word(shown.kind), short=True),
+    Column[_Shown]("kind", "Email", lambda shown: option_word(shown.kind), short=True),
     Column[_Shown]("language", "Language", lambda shown: shown.language or "all", short=True),
     Column[_Shown]("version", "Version", lambda shown: shown.version or None, short=True),
     Column[_Shown]("subject", "Subject", lambda shown: shown.template.subject, short=True),
     Column[_Shown]("html", "HTML", lambda shown: shown.template.html, has_lines=True),
     Column[_Shown]("text", "Text", lambda shown: shown.template.text, has_lines=True),
 )
-_kind = click.argument("kind", metavar="KIND", type=Word([_word(kind) for kind in MailKind]))
+_kind = click.argument("kind", metavar="KIND", type=MemberWord(MailKind))
 _language = click.option(
     "--language",
     type=Word(list(SHIPPED_LANGUAGES)),
@@ -106,7 +104,7 @@ _language = click.option(
 @fields_option(_TEMPLATE_COLUMNS)
 def list_own_templates() -> None:
     """List the templates in use, and why those can't be used that can't."""
-    entries = list_templates(installation().ports, OPERATOR)
+    entries = list_templates(*operator())
     output().rows(
         entries, _TEMPLATE_COLUMNS, empty="No templates; the default is sent for every email"
     )
@@ -120,43 +118,33 @@ def list_own_templates() -> None:
 @_language
 @click.option("--version-number", type=click.IntRange(1), help="An earlier version.")
 @fields_option(_SOURCES)
-def show(*, kind: str, language: str | None, version_number: int | None) -> None:
+def show(*, kind: MailKind, language: str | None, version_number: int | None) -> None:
     """Show the sources of a template, or of the default if there is none."""
-    of, code = _read(kind), language or ""
-    details = show_template(installation().ports, OPERATOR, of, code, version_number or 0)
+    code = language or ""
+    details = show_template(*operator(), kind, code, version_number or 0)
     if details is None:
         raise Refused(Problem("NOT_FOUND", "There is no such version.", "version"))
-    output().show_item(_Shown(of, code, details.version, details.template), _SOURCES)
+    output().show_item(_Shown(kind, code, details.version, details.template), _SOURCES)
 
 
-@templates.command(
-    "save",
-    examples=[
-        (
-            _SAVE,
-            "for all languages",
-        )
-    ],
-)
+@templates.command("save", examples=[(_SAVE, "for all languages")])
 @_kind
 @_language
 @click.option("--subject", required=True, help="The subject; values such as {{ shop.name }}.")
 @click.option("--html", required=True, help="The HTML, @FILE, or - for standard input.")
 @click.option("--text", required=True, help="The text, @FILE, or - for standard input.")
-def save(*, kind: str, language: str | None, subject: str, html: str, text: str) -> None:
+def save(*, kind: MailKind, language: str | None, subject: str, html: str, text: str) -> None:
     """Check a template, save it as a new version, and use it for new emails."""
-    ports = installation().ports
-    of, code = _read(kind), language or ""
+    caller = operator()
+    code = language or ""
     template = OwnTemplate(subject, _lines(read_text(html)), _lines(read_text(text)))
-    details = show_template(ports, OPERATOR, of, code)
+    details = show_template(*caller, kind, code)
     used = [one.version for one in details.versions if one.is_current] if details else []
     try:
-        version = save_template(ports, OPERATOR, of, code, template, based_on=sum(used))
+        version = save_template(*caller, kind, code, template, based_on=sum(used))
     except Refused as refused:
         raise Refused(*map(_with_line, refused.problems)) from None
-    out = output()
-    out.show_item(_Shown(of, code, version, template), _SOURCES[:4])
-    out.say("New emails use it.")
+    output().show_item(_Shown(kind, code, version, template), _SOURCES[:4], "New emails use it.")
 
 
 @templates.command(
@@ -164,20 +152,15 @@ def save(*, kind: str, language: str | None, subject: str, html: str, text: str)
 )
 @_kind
 @_language
-def reset(*, kind: str, language: str | None) -> None:
+def reset(*, kind: MailKind, language: str | None) -> None:
     """Use the default again. Versions of the template are kept."""
-    of, code = _read(kind), language or ""
-    ports = installation().ports
-    changed = reset_template(ports, OPERATOR, of, code)
-    name, out = template_name(of, code), output()
-    details = show_template(ports, OPERATOR, of, code)
+    code = language or ""
+    changed = reset_template(*operator(), kind, code)
+    name, out = template_name(kind, code), output()
+    details = show_template(*operator(), kind, code)
     if details is not None:
-        out.show_item(_Shown(of, code, details.version, details.template), _SOURCES[:4])
+        out.show_item(_Shown(kind, code, details.version, details.template), _SOURCES[:4])
     out.say(f"{name}: the default is used again." if changed else f"{name} has no template.")
-
-
-def _read(kind: str) -> MailKind:
-    return MailKind(kind.replace("-", "_"))
 
 
 def _lines(source: str) -> str:
@@ -189,8 +172,6 @@ def _with_line(problem: Problem) -> Problem:
         return problem
     return replace(problem, place=f"line {problem.lines[0]}")
 
-
-Choice = TypeVar("Choice", bound=StrEnum)
 
 command = Group(
     "mail",
@@ -207,17 +188,13 @@ command = Group(
 command.add_command(templates)
 
 
-def _option_value(choice: str) -> str:
-    return choice.lower().replace("_", "-")
-
-
-_KINDS = ", ".join(map(_option_value, MailKind))
+_KINDS = ", ".join(map(option_word, MailKind))
 _COLUMNS = (
     Column[MailEntry]("id", "ID", lambda mail: mail.id, short=True),
     Column[MailEntry]("createdAt", "Time", lambda mail: mail.created_at, short=True),
     Column[MailEntry]("recipient", "Recipient", lambda mail: mail.recipient, short=True),
-    Column[MailEntry]("kind", "Email", lambda mail: _option_value(mail.kind), short=True),
-    Column[MailEntry]("status", "Status", lambda mail: _option_value(mail.status), short=True),
+    Column[MailEntry]("kind", "Email", lambda mail: option_word(mail.kind), short=True),
+    Column[MailEntry]("status", "Status", lambda mail: option_word(mail.status), short=True),
     Column[MailEntry]("error", "Last error", lambda mail: mail.error or None, short=True),
     Column[MailEntry]("attempts", "Attempts", lambda mail: mail.attempts),
     Column[MailEntry]("attemptedAt", "Last attempt", lambda mail: mail.attempted_at),
@@ -235,14 +212,10 @@ _COLUMNS = (
         ("flask mail list --kind staff-invitation --json", "for a script"),
     ],
 )
-@click.option(
-    "--status",
-    type=Word([_option_value(status) for status in MailStatus]),
-    help="Only emails with this status.",
-)
+@click.option("--status", type=MemberWord(MailStatus), help="Only emails with this status.")
 @click.option(
     "--kind",
-    type=Word([_option_value(kind) for kind in MailKind]),
+    type=MemberWord(MailKind),
     metavar="KIND",
     help=f"Only emails of this kind: {_KINDS}.",
 )
@@ -253,22 +226,23 @@ _COLUMNS = (
 @page_options
 @fields_option(_COLUMNS)
 def list_(
-    *, status: str | None, kind: str | None, since: str, search: str, limit: int, after: str
+    *,
+    status: MailStatus | None,
+    kind: MailKind | None,
+    since: str,
+    search: str,
+    request: PageRequest,
 ) -> None:
     """List emails, newest first: to which address, when and with which result."""
     ports = installation().ports
     filter_ = MailFilter(
-        kind=None if kind is None else MailKind(kind.replace("-", "_")),
-        status=None if status is None else MailStatus(status.upper().replace("-", "_")),
+        kind=kind,
+        status=status,
         since=read_moment(since, ports.clock.now()) if since else None,
         text=search,
     )
-    request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = list_mails(ports, OPERATOR, request, filter_)
-    out = output()
-    out.rows(page.items, _COLUMNS, empty="No matching emails")
-    if page.has_next:
-        out.say(f"More results: --after {page.cursors[-1]}")
+    page = list_mails(*operator(), request, filter_)
+    output().page(page, _COLUMNS, empty="No matching emails")
 
 
 @command.command("resend", examples=[("flask mail resend 12", "send this email again")])
@@ -280,8 +254,5 @@ def resend(mail_id: int) -> None:
     link, at most once per RESET_PASSWORD_LOCK_TIME and person; earlier links stop working. Other
     emails can't be sent again.
     """
-    ports = installation().ports
-    sent = resend_mail(ports, OPERATOR, mail_id, set_password_page(ports, OPERATOR))
-    out = output()
-    out.show_item(sent, _COLUMNS)
-    out.say("The worker sends the email.")
+    sent = resend_mail(*operator(), mail_id, set_password_page(*operator()))
+    output().show_item(sent, _COLUMNS, "The worker sends the email.")

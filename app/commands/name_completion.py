@@ -18,17 +18,15 @@ from click.shell_completion import CompletionItem
 from flask.cli import ScriptInfo
 
 from app.commands.terminal.instance_choice import choice_of
-from app.domain.authorization.actor import OPERATOR
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.ports import Ports
 from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.oauth.clients import list_clients
 from app.services.people.directory import list_users
 from app.services.people.groups import GroupFilter, list_groups
 from app.services.single_sign_on.provider_settings import list_plugins
 from app.services.webhooks.lists import WebhookFilter, list_webhooks
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 MAX_ITEMS = 50
 _MAX_SECONDS = 2.0
@@ -39,17 +37,16 @@ Completer = Callable[[click.Context, click.Parameter, str], Items]
 NamedIds = Iterable[tuple[str, str]]
 
 
-def _completer(read: Callable[[Ports, str], Iterable[CompletionItem[str]]]) -> Completer:
+def _completer(read: Callable[[str], Iterable[CompletionItem[str]]]) -> Completer:
     def complete(context: click.Context, _param: click.Parameter, incomplete: str) -> Items:
         script = context.find_object(ScriptInfo)
         if script is None or choice_of(context).url:
             return []
         try:
             with _silence(), _time_limit(), script.load_app().app_context():
-                ports = installation().ports
-                if not ports.schema.has_database():
+                if not installation().ports.schema.has_database():
                     return []
-                return list(read(ports, incomplete))[:MAX_ITEMS]
+                return list(read(incomplete))[:MAX_ITEMS]
         except (Exception, SystemExit):  # noqa: BLE001 - TAB has no place for an error
             return []
 
@@ -89,53 +86,51 @@ def _matching(named: NamedIds, incomplete: str) -> Iterator[CompletionItem[str]]
             yield CompletionItem(id_, help=name)
 
 
-def _apps(ports: Ports, incomplete: str, to_id: Callable[[int], str]) -> NamedIds:
-    found = list_apps(ports, OPERATOR, _PAGE, AppFilter(search=incomplete)).items
+def _apps(incomplete: str, to_id: Callable[[int], str]) -> NamedIds:
+    found = list_apps(*operator(), _PAGE, AppFilter(search=incomplete)).items
     # An ID is no part of a name.
-    items = found or list_apps(ports, OPERATOR, _PAGE).items
+    items = found or list_apps(*operator(), _PAGE).items
     return [(to_id(app.id), app.name) for app in items]
 
 
-def _webhooks(ports: Ports, incomplete: str) -> Iterator[CompletionItem[str]]:
-    found = list_webhooks(ports, OPERATOR, _PAGE, WebhookFilter(search=incomplete)).items
-    items = found or list_webhooks(ports, OPERATOR, _PAGE).items
+def _webhooks(incomplete: str) -> Iterator[CompletionItem[str]]:
+    found = list_webhooks(*operator(), _PAGE, WebhookFilter(search=incomplete)).items
+    items = found or list_webhooks(*operator(), _PAGE).items
     named = [(to_global_id("Webhook", webhook.id), webhook.name) for webhook in items]
     return _matching(named, incomplete)
 
 
-def _groups(ports: Ports, incomplete: str) -> Iterator[CompletionItem[str]]:
-    for group in list_groups(ports, OPERATOR, _PAGE, GroupFilter(search=incomplete)).items:
+def _groups(incomplete: str) -> Iterator[CompletionItem[str]]:
+    for group in list_groups(*operator(), _PAGE, GroupFilter(search=incomplete)).items:
         if group.name.startswith(incomplete) and group.name.isprintable():
             yield CompletionItem(group.name)
 
 
-def _emails(
-    ports: Ports, incomplete: str, *, is_staff: bool | None = None
-) -> Iterator[CompletionItem[str]]:
-    found = list_users(ports, OPERATOR, _PAGE, search=incomplete, is_staff=is_staff)
+def _emails(incomplete: str, *, is_staff: bool | None = None) -> Iterator[CompletionItem[str]]:
+    found = list_users(*operator(), _PAGE, search=incomplete, is_staff=is_staff)
     for user in found.items:
         if user.email.startswith(incomplete.lower()):
             name = f"{user.first_name} {user.last_name}".strip()
             yield CompletionItem(user.email, help=name if name.isprintable() else None)
 
 
-def _providers(ports: Ports, incomplete: str) -> Iterator[CompletionItem[str]]:
-    for plugin in list_plugins(ports, OPERATOR, _PAGE).items:
+def _providers(incomplete: str) -> Iterator[CompletionItem[str]]:
+    for plugin in list_plugins(*operator(), _PAGE).items:
         if plugin.slug.startswith(incomplete):
             yield CompletionItem(plugin.slug, help=plugin.name)
 
 
-def _clients(ports: Ports, incomplete: str) -> Iterator[CompletionItem[str]]:
-    for client in list_clients(ports, OPERATOR):
+def _clients(incomplete: str) -> Iterator[CompletionItem[str]]:
+    for client in list_clients(*operator()):
         if client.client_id.startswith(incomplete) or client.name.startswith(incomplete):
             yield CompletionItem(client.client_id, help=client.name)
 
 
-complete_app = _completer(lambda ports, text: _matching(_apps(ports, text, str), text))
+complete_app = _completer(lambda text: _matching(_apps(text, str), text))
 """Apps by the IDs of the command line."""
 
 complete_app_or_global_id = _completer(
-    lambda ports, text: _matching(_apps(ports, text, lambda key: to_global_id("App", key)), text)
+    lambda text: _matching(_apps(text, lambda key: to_global_id("App", key)), text)
 )
 """Apps by the IDs of the API, as the webhook commands take them."""
 
@@ -144,4 +139,4 @@ complete_group = _completer(_groups)
 complete_provider = _completer(_providers)
 complete_client = _completer(_clients)
 complete_email = _completer(_emails)
-complete_staff_email = _completer(lambda ports, text: _emails(ports, text, is_staff=True))
+complete_staff_email = _completer(lambda text: _emails(text, is_staff=True))

@@ -15,7 +15,6 @@ from app.commands.terminal.options import read_text
 from app.commands.terminal.output import Column, Displayable, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP
-from app.domain.authorization.actor import OPERATOR
 from app.domain.oauth import NewClient, OAuthClient, read_scopes, write_scopes
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT, Absent
@@ -29,7 +28,7 @@ from app.services.oauth.clients import (
     show_client,
     update_client,
 )
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 command = Group(
     "oauth-client",
@@ -146,7 +145,7 @@ _keys = click.option(
 @fields_option(_COLUMNS)
 def list_() -> None:
     """List all clients."""
-    listed = list_clients(installation().ports, OPERATOR)
+    listed = list_clients(*operator())
     output().rows(listed, _COLUMNS, empty="No OAuth clients.")
 
 
@@ -155,7 +154,7 @@ def list_() -> None:
 @fields_option(_COLUMNS)
 def show(client_id: str) -> None:
     """Show a client. Secrets are never shown again."""
-    output().show_item(show_client(installation().ports, OPERATOR, client_id), _COLUMNS)
+    output().show_item(show_client(*operator(), client_id), _COLUMNS)
 
 
 @command.command(
@@ -193,10 +192,10 @@ def show(client_id: str) -> None:
 @_keys
 def create(name: str, *, public: bool, pairwise: bool, app: str | None, **options: object) -> None:
     """Create a client. Its secret is printed once."""
-    ports = installation().ports
-    app_id = None if app is None else app_key(ports, app)
+    caller = operator()
+    app_id = None if app is None else app_key(app)
     kind = ClientKind(is_public=public, app_id=app_id, is_pairwise=pairwise)
-    new = create_client(ports, OPERATOR, _read_change(name, options), kind)
+    new = create_client(*caller, _read_change(name, options), kind)
     output().show_item(new, _NEW_COLUMNS)
     if new.secret:
         output().say("Store the secret now: it isn't shown again.")
@@ -229,9 +228,9 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
     Asks to confirm what ends the client's secrets, and what makes it a first party: with its
     secrets, redirect URIs and sessions, it could then change accounts without consent.
     """
-    ports = installation().ports
+    caller = operator()
     change = _read_change(ABSENT if name is None else name, options)
-    client = show_client(ports, OPERATOR, client_id)
+    client = show_client(*caller, client_id)
     if isinstance(change.key_set, str) and change.key_set and client.secrets:
         confirm_action(f"End the secrets of {client.name}? Only its keys work then.", yes=yes)
     if change.is_first_party is True and not client.is_first_party:
@@ -239,7 +238,7 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
         kept = ", ".join(["its sessions", *client.redirect_uris, *secrets])
         question = f"Make {client.name} a first party? It keeps {kept}."
         confirm_action(question, yes=yes)
-    output().show_item(update_client(ports, OPERATOR, client_id, change), _COLUMNS)
+    output().show_item(update_client(*caller, client_id, change), _COLUMNS)
 
 
 @command.command(
@@ -261,7 +260,7 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
 def rotate_secret(client_id: str, *, overlap: int) -> None:
     """Replace a client's secret. The new one is printed once."""
     span = timedelta(seconds=overlap)
-    new = rotate_client_secret(installation().ports, OPERATOR, client_id, span)
+    new = rotate_client_secret(*operator(), client_id, span)
     output().show_item(new, _NEW_COLUMNS)
     output().say("Store the secret now: it isn't shown again.")
 
@@ -285,15 +284,14 @@ def disable(client_id: str) -> None:
 @yes_option
 def delete(client_id: str, *, yes: bool) -> None:
     """Delete a client, its sessions and what people allowed it."""
-    ports = installation().ports
-    client = show_client(ports, OPERATOR, client_id)
+    client = show_client(*operator(), client_id)
     confirm_action(f"Delete {client.name} and end its sessions?", yes=yes)
-    output().show_item(delete_client(ports, OPERATOR, client_id), _COLUMNS)
+    output().show_item(delete_client(*operator(), client_id), _COLUMNS)
 
 
 def _switch(client_id: str, *, active: bool) -> None:
     change = ClientChange(is_active=active)
-    output().show_item(update_client(installation().ports, OPERATOR, client_id, change), _COLUMNS)
+    output().show_item(update_client(*operator(), client_id, change), _COLUMNS)
 
 
 def _read_change(name: str | Absent, options: dict[str, object]) -> ClientChange:

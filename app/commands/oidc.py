@@ -13,7 +13,6 @@ from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import Word, read_secret, read_switch
 from app.commands.terminal.output import Column, Displayable, output, visible_lines
 from app.commands.terminal.prompts import ask_secret, confirm_action, may_ask, yes_option
-from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.lockouts import LockoutRefused
 from app.domain.single_sign_on.provider_settings import SECRET_NAMES, SETTINGS
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
@@ -29,7 +28,7 @@ from app.services.single_sign_on.provider_settings import (
     list_plugins,
     save_provider,
 )
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 command = Group(
     "oidc",
@@ -166,15 +165,14 @@ def set_(setting: str, value: str, provider: str, *, remove_members: bool, yes: 
             asks_first=asks_first,
             removes_members=remove_members,
         )
-        save_provider(installation().ports, OPERATOR, provider, changes)
+        save_provider(*operator(), provider, changes)
 
     _unless_locked_out(save, yes=yes)
     output().show_item(_named(_plugins(), provider), _COLUMNS)
 
 
 @command.command(
-    "discover",
-    examples=[("flask oidc discover https://id.example.com", "fill in its endpoints")],
+    "discover", examples=[("flask oidc discover https://id.example.com", "fill in its endpoints")]
 )
 @click.argument("issuer")
 @_provider
@@ -186,8 +184,7 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
     """
 
     def fill(*, asks_first: bool) -> None:
-        ports = installation().ports
-        discover_provider(ports, OPERATOR, provider, issuer, asks_first=asks_first)
+        discover_provider(*operator(), provider, issuer, asks_first=asks_first)
 
     _unless_locked_out(fill, yes=yes)
     output().show_item(_named(_plugins(), provider), _COLUMNS)
@@ -211,7 +208,7 @@ def confirm(provider: str, *, yes: bool) -> None:
         click.echo(visible_lines(line), err=True)
     if plugin.waiting:
         confirm_action("Confirm these settings?", yes=yes)
-    confirm_provider(installation().ports, OPERATOR, provider, plugin.version)
+    confirm_provider(*operator(), provider, plugin.version)
     output().show_item(_named(_plugins(), provider), _COLUMNS)
 
 
@@ -228,7 +225,7 @@ def test(provider: str) -> None:
 
     Exits with 1 if it isn't set up or a check fails; warnings don't count.
     """
-    checks = check_provider(installation().ports, OPERATOR, provider)
+    checks = check_provider(*operator(), provider)
     output().rows(checks, _CHECK_COLUMNS, empty="")
     if any(check.state is CheckState.FAILED for check in checks):
         click.get_current_context().exit(Exit.FAILED)
@@ -263,7 +260,7 @@ def _unless_locked_out(act: _Act, *, yes: bool) -> None:
 
 
 def _plugins() -> tuple[Plugin, ...]:
-    return list_plugins(installation().ports, OPERATOR, PageRequest(MAX_PAGE_SIZE)).items
+    return list_plugins(*operator(), PageRequest(MAX_PAGE_SIZE)).items
 
 
 def _named(plugins: tuple[Plugin, ...], slug: str) -> Plugin:

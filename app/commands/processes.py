@@ -29,11 +29,10 @@ from flask import current_app
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit, failure_of
 from app.commands.terminal.output import Form, Output, as_called, form_of, output
-from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import Hold, Misconfigured
 from app.services.operations.health_checks import require_ready
 from app.services.operations.holds import check_installation
-from app.web.installation import installation
+from app.web.installation import installation, operator
 from app.web.logs import set_up_logs
 from app.web.parent_process import ServiceManager, end_with_parent, show_name
 
@@ -123,8 +122,8 @@ def _log_failure(error: Exception) -> int:
     if failure is None:
         _log.critical("service.failed", exc_info=error)
         return Exit.FAILED
-    for line in failure.errors:
-        _log.critical("service.failed", reason=as_called(line.line))
+    for line in failure.lines:
+        _log.critical("service.failed", reason=as_called(line))
     return failure.exit
 
 
@@ -440,9 +439,8 @@ def worker() -> None:
     number of machines; `flask serve` starts one. Stops on SIGTERM and Ctrl-C after finishing
     current work.
     """
-    ports = installation().ports
-    require_ready(ports, OPERATOR)
-    show_holds(message_writer(output()), check_installation(ports, OPERATOR))
+    require_ready(*operator())
+    show_holds(message_writer(output()), check_installation(*operator()))
     work = partial(current_app.extensions[WORKER], serves_operations=True)
     run_service(current_service(), message_writer(output()), work)
     out = output()

@@ -45,14 +45,12 @@ from app.commands.processes import (
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
-from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import VERSION
-from app.ports import Ports
 from app.services.demo.identity_provider import set_up_demo_provider
 from app.services.operations.health_checks import database_capacity, require_ready
 from app.services.operations.holds import check_installation
 from app.services.outbox.base_url import save_base_url
-from app.web.installation import installation
+from app.web.installation import installation, operator
 from app.web.parent_process import ServiceManager
 from app.web.server import THREADS
 from app.web.sessions import CONSOLE
@@ -136,17 +134,17 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain
     settings on SIGHUP. A worker that crashes is restarted. Tells systemd (Type=notify).
     """
     ports = installation().ports
-    require_ready(ports, OPERATOR)
+    require_ready(*operator())
     out = output()
     say = message_writer(out)
-    show_holds(say, check_installation(ports, OPERATOR))
+    show_holds(say, check_installation(*operator()))
     _wait_for_port(say, host, port)
-    save_base_url(ports, OPERATOR, _address(host, port))
-    set_up_demo_provider(ports, OPERATOR)
-    count = _server_processes(ports, say, workers, own_worker=not no_worker)
+    save_base_url(*operator(), _address(host, port))
+    set_up_demo_provider(*operator())
+    count = _server_processes(say, workers, own_worker=not no_worker)
     ports.database.close()  # from here on, the processes below have connections of their own
     service = current_service()
-    watch = _Watch(_StartMessage(out, host, port), service.manager, host, port)
+    watch = _Watch(out, service.manager, host, port)
     # Imported before the processes are forked, which then share it.
     make_server = current_app.extensions[EXTENSION]()
     buffered = installation().requests_are_buffered
@@ -177,13 +175,13 @@ def _processors() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _server_processes(ports: Ports, say: Say, asked: int | None, *, own_worker: bool) -> int:
+def _server_processes(say: Say, asked: int | None, *, own_worker: bool) -> int:
     """Return how many server processes to start: those asked for, or one for each CPU.
 
     Fails when the database can't take as many connections as the processes asked for can open.
     """
     count = asked or _processors()
-    capacity = database_capacity(ports, OPERATOR)
+    capacity = database_capacity(*operator())
     most = count if capacity is None else capacity.processes - own_worker
     if capacity is None or count <= most:
         return count
@@ -365,15 +363,29 @@ def _listening_error(host: str, port: int) -> OSError | None:
     return None
 
 
-class _StartMessage:
-    """Says where the shop is."""
+class _Watch:
+    """Looks whether the shop answers; says where it is then, and tells the service manager."""
 
-    def __init__(self, out: Output, host: str, port: int) -> None:
+    def __init__(self, out: Output, manager: ServiceManager, host: str, port: int) -> None:
         self._out = out
+        self._manager = manager
         self._address = (host, port)
         self._is_log = out.form is not Form.JSON and writes_json()
+        self._is_ready = False
 
-    def write(self) -> None:
+    def look(self) -> None:
+        if self._is_ready and not self._manager.wants_sign_of_life:
+            return
+        if not self._answers():
+            return
+        if not self._is_ready:
+            self._is_ready = True
+            self._manager.tell_ready()
+            self._say_where()
+        if self._manager.wants_sign_of_life:
+            self._manager.tell_alive()
+
+    def _say_where(self) -> None:
         host, port = self._address
         display_host = f"[{host}]" if ":" in host else host
         base = installation().ports.configuration.public_url or f"http://{display_host}:{port}"
@@ -392,30 +404,6 @@ class _StartMessage:
         )
         prints_playground = served.playground or self._out.form is Form.JSON
         self._out.show_item(served, (*_COLUMNS, _PLAYGROUND) if prints_playground else _COLUMNS)
-
-
-class _Watch:
-    """Looks whether the shop answers, and tells terminal and service manager."""
-
-    def __init__(
-        self, message: _StartMessage, manager: ServiceManager, host: str, port: int
-    ) -> None:
-        self._message = message
-        self._manager = manager
-        self._address = (host, port)
-        self._is_ready = False
-
-    def look(self) -> None:
-        if self._is_ready and not self._manager.wants_sign_of_life:
-            return
-        if not self._answers():
-            return
-        if not self._is_ready:
-            self._is_ready = True
-            self._manager.tell_ready()
-            self._message.write()
-        if self._manager.wants_sign_of_life:
-            self._manager.tell_alive()
 
     def _answers(self) -> bool:
         connection = HTTPConnection(*self._address, timeout=_LOOK_SECONDS)

@@ -23,7 +23,6 @@ from app.commands.terminal.options import (
 )
 from app.commands.terminal.output import Column, Displayable, Form, output
 from app.domain.accounts.addresses import AddressChange
-from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import MailSender
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
 from app.domain.shop.settings import (
@@ -51,7 +50,7 @@ from app.services.shop.settings import (
     update_logo,
     update_shop,
 )
-from app.web.installation import installation
+from app.web.installation import installation, operator
 
 _CLOSING = "Customers and anonymous callers get an error at once."
 _MODES = {
@@ -124,9 +123,7 @@ def access_lost(found: Impact, mode: PasswordLoginMode) -> Mapping[str, object]:
     if impact.is_current:
         return _lost()
     return _lost(
-        impact.staff_losing_rights,
-        impact.customers_losing_access,
-        impact.sessions_without_refresh,
+        impact.staff_losing_rights, impact.customers_losing_access, impact.sessions_without_refresh
     )
 
 
@@ -217,7 +214,7 @@ _LIST = "\n".join(
 @fields_option(_COLUMNS)
 def show() -> None:
     """Show every setting."""
-    output().show_item(show_settings(installation().ports, OPERATOR), _COLUMNS)
+    output().show_item(show_settings(*operator()), _COLUMNS)
 
 
 @command.command(
@@ -229,10 +226,7 @@ def show() -> None:
     f"\b\nSettings:\n{_LIST}",
     examples=[
         ("flask shop set password-login-mode CUSTOMERS_ONLY", "staff sign in with SSO only"),
-        (
-            "flask shop set allow-storefront-traffic false --yes",
-            "close the storefront",
-        ),
+        ("flask shop set allow-storefront-traffic false --yes", "close the storefront"),
         ('flask shop set name "Corner shop"', "rename the shop"),
     ],
 )
@@ -241,16 +235,16 @@ def show() -> None:
 @click.option("--yes", is_flag=True, help="Don't ask before a change that locks people out.")
 @click.option("--no-input", is_flag=True, help="Never prompt.")
 def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
-    ports = installation().ports
+    caller = operator()
     update = _SETTINGS[setting].update(_parse(_SETTINGS[setting], value))
     warning, columns = closing_warning(update), _COLUMNS
     mode = restricted_mode(update)
     if mode is not None:
-        impact = show_impact(ports, OPERATOR)
+        impact = show_impact(*caller)
         warning = mode_warning(impact, mode)
         columns = _with_access_lost(columns, access_lost(impact, mode))
     if requires_second_factor(update):
-        counts = count_second_factors(ports, OPERATOR)
+        counts = count_second_factors(*caller)
         warning = second_factor_warning(counts)
         columns = _with_access_lost(columns, second_factor_lost(counts))
     # The contract runs this command without --yes from scripts: only a terminal is asked.
@@ -258,7 +252,7 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
         click.confirm(f"{warning} Continue?", abort=True, err=True)
     elif warning and output().form is not Form.JSON:
         click.echo(warning, err=True)
-    output().show_item(update_shop(ports, OPERATOR, update), columns)
+    output().show_item(update_shop(*caller, update), columns)
 
 
 @command.command(
@@ -273,14 +267,14 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
 @click.argument("file", type=FilePath(dir_okay=False), required=False)
 @click.option("--remove", is_flag=True, help="Remove the logo.")
 def logo(file: str | None, *, remove: bool) -> None:
-    ports = installation().ports
+    caller = operator()
     if remove is (file is not None):
         raise click.UsageError("Pass either a file or --remove.")
     if file is None:
-        shop = delete_logo(ports, OPERATOR)
+        shop = delete_logo(*caller)
     else:
         upload = Upload(Path(file).name, "", read_bytes(file))
-        shop = update_logo(ports, OPERATOR, upload)
+        shop = update_logo(*caller, upload)
     output().show_item(shop, (Column("logo", "Logo", lambda shop: bool(shop.logo), short=True),))
 
 
@@ -316,18 +310,18 @@ _ADDRESS = (
 )
 @click.option("--remove", is_flag=True, help="Delete the address.")
 def address(*, remove: bool, **details: str | None) -> None:
-    ports = installation().ports
+    caller = operator()
     given: dict[str, Any] = {name: value for name, value in details.items() if value is not None}
     if remove and given:
         raise click.UsageError("Pass either --remove or parts of the address.")
     if remove:
-        shop = update_company_address(ports, OPERATOR, None)
+        shop = update_company_address(*caller, None)
     elif given:
-        country = given.pop("country", show_company_address(ports, OPERATOR).country).upper()
+        country = given.pop("country", show_company_address(*caller).country).upper()
         change = AddressChange(country=country, **given)
-        shop = update_company_address(ports, OPERATOR, change)
+        shop = update_company_address(*caller, change)
     else:
-        shop = show_settings(ports, OPERATOR)
+        shop = show_settings(*caller)
     output().show_item(shop.company_address, _ADDRESS_COLUMNS)
 
 
@@ -355,16 +349,13 @@ def _with_access_lost(columns: Columns, numbers: Mapping[str, object]) -> Column
 
 def _parse(setting: Setting, value: str) -> SettingValue:
     if setting.kind is SettingKind.LOGIN_MODE:
-        modes = Word([mode.value for mode in PasswordLoginMode], case_sensitive=False)
-        return PasswordLoginMode(modes.convert(value, None, None))
+        return Word(PasswordLoginMode, case_sensitive=False).convert(value, None, None)
     if setting.kind is SettingKind.MOMENT:
         return read_future(value, installation().ports.clock.now()) if value else None
     if setting.kind is SettingKind.SECOND_FACTOR:
-        rules = Word([rule.value for rule in StaffSecondFactor], case_sensitive=False)
-        return StaffSecondFactor(rules.convert(value, None, None))
+        return Word(StaffSecondFactor, case_sensitive=False).convert(value, None, None)
     if setting.kind is SettingKind.MAIL_SENDER:
-        senders = Word([sender.value for sender in MailSender], case_sensitive=False)
-        return MailSender(senders.convert(value, None, None))
+        return Word(MailSender, case_sensitive=False).convert(value, None, None)
     if setting.kind in (SettingKind.DAYS, SettingKind.NUMBER):
         return read_number(value)
     return read_switch(value) if setting.kind is SettingKind.SWITCH else value

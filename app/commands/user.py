@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from app.commands.name_completion import complete_email, complete_group
-from app.commands.terminal.command import Group, standalone
+from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import (
     FilePath,
@@ -20,13 +20,11 @@ from app.commands.terminal.options import (
 from app.commands.terminal.output import Column, Displayable, json_text, output, write
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT
-from app.domain.values.pages import PageRequest, read_cursor
-from app.ports import Ports
+from app.domain.values.pages import PageRequest
 from app.services.accounts.password_resets import request_password_reset, set_password_page
 from app.services.imports.exports import export_person
 from app.services.people.customers import delete_customer, update_customer
@@ -49,7 +47,19 @@ from app.services.people.user_status import (
 )
 from app.services.people.users import Details, NewUser, create_user, weak_password_reasons
 from app.services.shop.settings import show_settings
-from app.web.installation import installation
+from app.web.installation import installation, operator
+
+command = Group(
+    "user",
+    short_help="Create, list, update and deactivate people.",
+    help="Create, list, update and deactivate customers and staff.",
+    examples=[
+        ("flask user create ann@example.com --superuser", "an administrator"),
+        ("flask user create bob@example.com --group Support", "a staff member"),
+        ("flask user list --staff", "all staff"),
+        ("flask user deactivate bob@example.com", "deactivate an account"),
+    ],
+)
 
 COLUMNS = (
     Column[User]("id", "ID", lambda user: user.id),
@@ -116,7 +126,7 @@ _ONLY_STAFF = (
 )
 
 
-@standalone(
+@command.command(
     "update",
     examples=[
         ("flask user update bob@example.com --last-name Lee", "change the name"),
@@ -166,8 +176,7 @@ def update(  # noqa: PLR0913 - one for each option
     given = joined or left or permissions or withdrawn
     if not given and new_email is first_name is last_name is None:
         raise click.UsageError("Nothing to update. Use --email, --first-name, --add-group …")
-    ports = installation().ports
-    user = find_user(ports, OPERATOR, email)
+    user = find_user(*operator(), email)
     new_details = Details(
         first_name=ABSENT if first_name is None else first_name,
         last_name=ABSENT if last_name is None else last_name,
@@ -176,21 +185,21 @@ def update(  # noqa: PLR0913 - one for each option
     if user.is_staff:
         changes = StaffChanges(
             new_details,
-            _group_ids(ports, joined),
-            _group_ids(ports, left),
+            _group_ids(joined),
+            _group_ids(left),
             frozenset(permissions),
             frozenset(withdrawn),
         )
-        changed = update_staff(ports, OPERATOR, _id(user), changes)
+        changed = update_staff(*operator(), _id(user), changes)
     elif given:
         field = "group" if joined or left else "permission"
         raise Refused(Problem("INVALID", _ONLY_STAFF, field, values={"email": email}))
     else:
-        changed = update_customer(ports, OPERATOR, _id(user), new_details)
+        changed = update_customer(*operator(), _id(user), new_details)
     output().show_item(changed, ALL_COLUMNS)
 
 
-@standalone(
+@command.command(
     "promote",
     examples=[("flask user promote eve@example.com --group Support", "make a customer staff")],
 )
@@ -208,13 +217,12 @@ def promote(email: str, *, joined: tuple[str, ...]) -> None:
     They are signed out everywhere. A password set before the email was confirmed is removed,
     because the owner of the email may not have chosen it.
     """
-    ports = installation().ports
-    user = find_user(ports, OPERATOR, email)
-    new = NewStaff(user.email, groups=_group_ids(ports, joined))
-    output().show_item(create_staff(ports, OPERATOR, new), ALL_COLUMNS)
+    user = find_user(*operator(), email)
+    new = NewStaff(user.email, groups=_group_ids(joined))
+    output().show_item(create_staff(*operator(), new), ALL_COLUMNS)
 
 
-@standalone(
+@command.command(
     "delete",
     examples=[
         ("flask user delete bob@example.com", "asks to confirm"),
@@ -225,16 +233,13 @@ def promote(email: str, *, joined: tuple[str, ...]) -> None:
 @yes_option
 def delete(email: str, *, yes: bool) -> None:
     """Permanently delete a person and all their data. To block sign-in only, use deactivate."""
-    ports = installation().ports
-    user = find_user(ports, OPERATOR, email)
+    user = find_user(*operator(), email)
     confirm_action(f"Delete {user.email} and all their data?", yes=yes)
     remove = delete_staff if user.is_staff else delete_customer
-    out = output()
-    out.show_item(remove(ports, OPERATOR, _id(user)), COLUMNS)
-    out.say(f"Deleted {user.email}.")
+    output().show_item(remove(*operator(), _id(user)), COLUMNS, f"Deleted {user.email}.")
 
 
-@standalone(
+@command.command(
     "export",
     examples=[
         ("flask user export ann@example.com ann.json", "into a file"),
@@ -250,18 +255,18 @@ def export(email: str, file: str) -> None:
     no passwords or other secrets. Only your account can read FILE.
     """
     ports = installation().ports
-    exported = export_person(ports, OPERATOR, email)
-    out = output()
+    exported = export_person(*operator(), email)
     if file == "-":
+        output()  # escapes what the encoding of standard output lacks
         write(json_text(exported, indent=2))
         return
     text = json.dumps(exported, ensure_ascii=False, indent=2)
     ports.private_files.write(Path(file), [text])
-    out.show_value("file", file)
-    out.say(f"Wrote everything that is stored about {email} to {file}.")
+    message = f"Wrote everything that is stored about {email} to {file}."
+    output().show_value("file", file, message)
 
 
-@standalone(
+@command.command(
     "erase",
     examples=[
         ("flask user erase bob@example.com", "asks to confirm"),
@@ -276,16 +281,17 @@ def erase(email: str, *, yes: bool) -> None:
     Log entries and orders stay under the account's ID, without email, name, IP address and device.
     Refuses the last person who can manage staff. Backups aren't changed.
     """
-    ports = installation().ports
-    user = find_user(ports, OPERATOR, email)
+    user = find_user(*operator(), email)
     question = f"Delete {user.email} and erase them from all logs? This can't be undone."
     confirm_action(question, yes=yes)
-    out = output()
-    out.show_item(erase_person(ports, OPERATOR, user.email), _ERASURE)
-    out.say(f"Erased {user.email}. Backups and logs outside the database still have their data.")
+    output().show_item(
+        erase_person(*operator(), user.email),
+        _ERASURE,
+        f"Erased {user.email}. Backups and logs outside the database still have their data.",
+    )
 
 
-@standalone(
+@command.command(
     "reset-password",
     examples=[
         ("flask user reset-password ann@example.com", "to the shop's page, or the console's"),
@@ -304,17 +310,14 @@ def reset_password(email: str, *, page: str) -> None:
     of the console. Each person gets at most one link per RESET_PASSWORD_LOCK_TIME. Without
     MAIL_URL, mail is written to instance/mails.txt.
     """
-    ports = installation().ports
-    user = find_user(ports, OPERATOR, email)
-    usual = show_settings(ports, OPERATOR).customer_set_password_url
-    target = page or usual or set_password_page(ports, OPERATOR)
-    request_password_reset(ports, OPERATOR, email=user.email, redirect_url=target)
-    out = output()
-    out.show_item(user, COLUMNS)
-    out.say("The worker sends the link, unless one was sent recently.")
+    user = find_user(*operator(), email)
+    usual = show_settings(*operator()).customer_set_password_url
+    target = page or usual or set_password_page(*operator())
+    request_password_reset(*operator(), email=user.email, redirect_url=target)
+    output().show_item(user, COLUMNS, "The worker sends the link, unless one was sent recently.")
 
 
-@standalone(
+@command.command(
     "reset-second-factor",
     examples=[
         ("flask user reset-second-factor ann@example.com", "asks to confirm"),
@@ -329,41 +332,23 @@ def reset_second_factor(email: str, *, yes: bool) -> None:
     All their sessions end, and they get an email. They then sign in with their password or SSO;
     staff add a new second factor at the next sign-in to the console where the shop requires one.
     """
-    ports = installation().ports
-    user = find_user(ports, OPERATOR, email)
+    user = find_user(*operator(), email)
     question = f"Remove all second factors of {user.email} and end their sessions?"
     confirm_action(question, yes=yes)
-    out = output()
-    out.show_item(reset_second_factors(ports, OPERATOR, _id(user)), COLUMNS)
-    out.say(f"Removed the second factors of {user.email} and ended all sessions.")
+    output().show_item(
+        reset_second_factors(*operator(), _id(user)),
+        COLUMNS,
+        f"Removed the second factors of {user.email} and ended all sessions.",
+    )
 
 
-CHANGES = (update, promote, delete, export, erase, reset_password, reset_second_factor)
-
-
-def _group_ids(ports: Ports, names: tuple[str, ...]) -> tuple[str, ...]:
-    matches = find_groups(ports, OPERATOR, names) if names else ()
+def _group_ids(names: tuple[str, ...]) -> tuple[str, ...]:
+    matches = find_groups(*operator(), names) if names else ()
     return tuple(to_global_id("Group", group.id) for group in matches)
 
 
 def _id(user: User) -> str:
     return to_global_id("User", user.id)
-
-
-command = Group(
-    "user",
-    short_help="Create, list, update and deactivate people.",
-    help="Create, list, update and deactivate customers and staff.",
-    examples=[
-        ("flask user create ann@example.com --superuser", "an administrator"),
-        ("flask user create bob@example.com --group Support", "a staff member"),
-        ("flask user list --staff", "all staff"),
-        ("flask user deactivate bob@example.com", "deactivate an account"),
-    ],
-)
-
-for _change in CHANGES:
-    command.add_command(_change)
 
 
 @command.command(
@@ -413,9 +398,9 @@ def create(  # noqa: PLR0913 - one for each option
     A person with a permission or a group is staff. Without a password, they can only sign in with
     SSO until they set one.
     """
-    ports = installation().ports
+    caller = operator()
     password = _password(from_stdin=password_stdin, may_ask=not no_input)
-    joined = find_groups(ports, OPERATOR, groups) if groups else ()
+    joined = find_groups(*caller, groups) if groups else ()
     new = NewUser(
         email=email,
         first_name=first_name,
@@ -426,13 +411,13 @@ def create(  # noqa: PLR0913 - one for each option
         groups=frozenset(group.id for group in joined),
         password=password,
     )
-    user = create_user(ports, OPERATOR, new)
+    user = create_user(*caller, new)
     out = output()
     out.show_item(user, ALL_COLUMNS)
     if password is None:
         out.say(f"{user.email} has no password yet.")
         return
-    for problem in weak_password_reasons(ports, OPERATOR, new):
+    for problem in weak_password_reasons(*caller, new):
         out.say(f"Warning: this password is weak. {problem_text(problem)}")
 
 
@@ -447,10 +432,7 @@ def create(  # noqa: PLR0913 - one for each option
     "--staff/--customers", "is_staff", default=None, help="Only staff or only customers."
 )
 @click.option(
-    "--active/--inactive",
-    "is_active",
-    default=None,
-    help="Only active or only inactive people.",
+    "--active/--inactive", "is_active", default=None, help="Only active or only inactive people."
 )
 @click.option(
     "--search",
@@ -460,24 +442,13 @@ def create(  # noqa: PLR0913 - one for each option
 @page_options
 @fields_option(ALL_COLUMNS)
 def list_(
-    *, is_staff: bool | None, is_active: bool | None, search: str, limit: int, after: str
+    *, is_staff: bool | None, is_active: bool | None, search: str, request: PageRequest
 ) -> None:
     """List people, oldest account first."""
-    request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = list_users(
-        installation().ports,
-        OPERATOR,
-        request,
-        search=search,
-        is_staff=is_staff,
-        is_active=is_active,
+    page = list_users(*operator(), request, search=search, is_staff=is_staff, is_active=is_active)
+    output().page(
+        page, COLUMNS, empty="No people. Create an account with: flask user create EMAIL"
     )
-    out = output()
-    out.rows(
-        page.items, COLUMNS, empty="No people. Create an account with: flask user create EMAIL"
-    )
-    if page.has_next:
-        out.say(f"More results: --after {page.cursors[-1]}")
 
 
 @command.command("show", examples=[("flask user show ann@example.com", "one person")])
@@ -485,9 +456,8 @@ def list_(
 @fields_option(PERSON_COLUMNS)
 def show(email: str) -> None:
     """Show a person with all their permissions, and where an imported account came from."""
-    ports = installation().ports
-    user = find_user(ports, OPERATOR, email)
-    output().show_item(show_person(ports, OPERATOR, user.id), PERSON_COLUMNS)
+    user = find_user(*operator(), email)
+    output().show_item(show_person(*operator(), user.id), PERSON_COLUMNS)
 
 
 @command.command(
@@ -496,8 +466,7 @@ def show(email: str) -> None:
 @click.argument("email", shell_complete=complete_email)
 def deactivate(email: str) -> None:
     """Deactivate an account and end all its sessions, effective immediately."""
-    ports = installation().ports
-    _show(deactivate_user(ports, OPERATOR, _key(ports, email)), "was deactivated")
+    _show(deactivate_user(*operator(), _key(email)), "was deactivated")
 
 
 @command.command(
@@ -506,29 +475,23 @@ def deactivate(email: str) -> None:
 @click.argument("email", shell_complete=complete_email)
 def activate(email: str) -> None:
     """Activate an account."""
-    ports = installation().ports
-    _show(activate_user(ports, OPERATOR, _key(ports, email)), "was activated")
+    _show(activate_user(*operator(), _key(email)), "was activated")
 
 
 @command.command("sign-out", examples=[("flask user sign-out bob@example.com", "everywhere")])
 @click.argument("email", shell_complete=complete_email)
 def sign_out(email: str) -> None:
     """End all sessions of a person, in every browser and app."""
-    ports = installation().ports
-    ended = sign_out_user(ports, OPERATOR, _key(ports, email))
-    out = output()
-    out.show_value("endedSessions", ended)
-    out.say(f"Signed out {email} everywhere.")
+    ended = sign_out_user(*operator(), _key(email))
+    output().show_value("endedSessions", ended, f"Signed out {email} everywhere.")
 
 
-def _key(ports: Ports, email: str) -> int:
-    return find_user(ports, OPERATOR, email).id
+def _key(email: str) -> int:
+    return find_user(*operator(), email).id
 
 
 def _show(user: User, what: str) -> None:
-    out = output()
-    out.show_item(user, COLUMNS)
-    out.say(f"{user.email} {what}.")
+    output().show_item(user, COLUMNS, f"{user.email} {what}.")
 
 
 def _password(*, from_stdin: bool, may_ask: bool) -> str | None:

@@ -173,13 +173,7 @@ def _body(url: str, response: HttpResponse) -> Mapping[str, Any]:
     if response.status in _REDIRECTS:
         where = response.headers.get("location", "elsewhere")[:200]
         raise Unreachable(url, f"it redirects to {where}. Use the URL of the API itself.")
-    try:
-        body = json.loads(response.body)
-    except (ValueError, RecursionError):
-        body = None
-    if not isinstance(body, dict):
-        raise _not_an_api_error(url, response)
-    return body
+    return read_object(response)
 
 
 def _not_an_api_error(url: str, response: HttpResponse) -> Exception:
@@ -277,8 +271,7 @@ def renew_grant(http: Http, url: str, refresh_token: str) -> tuple[str, str]:
     try:
         answer = post_form(http, endpoint, client_id=COMMAND_LINE, **form)
     except CallFailed as failed:
-        is_unreachable = failed.fault is CallFault.UNREACHABLE
-        raise Unreachable(endpoint, _NO_RESPONSE if is_unreachable else str(failed)) from None
+        raise _unreachable(endpoint, failed) from None
     tokens = read_object(answer)
     if answer.status == HTTPStatus.OK:
         names = ("access_token", "refresh_token")
@@ -287,6 +280,11 @@ def renew_grant(http: Http, url: str, refresh_token: str) -> tuple[str, str]:
     if tokens.get("error") in ("invalid_grant", "invalid_client"):
         raise _login_ended(url)
     raise Unreachable(endpoint, f"it responded with HTTP {answer.status}. Try again later.")
+
+
+def _unreachable(url: str, failed: CallFailed) -> Unreachable:
+    is_unreachable = failed.fault is CallFault.UNREACHABLE
+    return Unreachable(url, _NO_RESPONSE if is_unreachable else str(failed))
 
 
 def post_form(http: Http, url: str, **form: str) -> HttpResponse:
@@ -350,10 +348,7 @@ class Api:
         try:
             return self._http.send(request)
         except CallFailed as failed:
-            is_unreachable = failed.fault is CallFault.UNREACHABLE
-            raise Unreachable(
-                request.url, _NO_RESPONSE if is_unreachable else str(failed)
-            ) from None
+            raise _unreachable(request.url, failed) from None
 
     def _renew(self) -> None:
         with self._credential.renewal() as is_due:
@@ -383,8 +378,3 @@ def _sendable(token: str) -> str:
     raise PermissionDenied(
         message="Invalid token: it contains line breaks or non-ASCII characters."
     )
-
-
-def anonymous_api(http: Http, url: str) -> Api:
-    """Return the API without a credential, for signing in."""
-    return Api(http, url, GivenToken(""))

@@ -23,15 +23,7 @@ from app.ports.instance import (
     Profiles,
     WebhookDraft,
 )
-from app.remote.api import (
-    Api,
-    GivenToken,
-    LoginEnded,
-    SavedLogin,
-    anonymous_api,
-    read_as,
-    read_text,
-)
+from app.remote.api import Api, GivenToken, LoginEnded, SavedLogin, read_as, read_text
 
 _WEBHOOK = """
 fragment Hook on Webhook {
@@ -381,10 +373,7 @@ class RemoteInstance:
         )
         return self._read(
             lambda: ReplayResult(
-                payload["failed"],
-                payload["missing"],
-                payload["hasMore"],
-                payload["earlier"] or 0,
+                payload["failed"], payload["missing"], payload["hasMore"], payload["earlier"] or 0
             )
         )
 
@@ -517,7 +506,7 @@ def sign_in_person(
 
     ``read_code`` returns the code of an account with a second factor.
     """
-    api = anonymous_api(http, url)
+    api = Api(http, url, GivenToken(""))
     try:
         payload = _open_session(api, email, password, read_code)
     except Refused as refused:

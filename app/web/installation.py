@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flask import Flask, current_app
 
+from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.sign_in.rate_limits import client_of
 from app.domain.values.ip_addresses import parse_address
 from app.ports import Ports
@@ -97,6 +98,11 @@ def install(app: Flask, installation: Installation) -> None:
 def installation() -> Installation:
     """The installation behind the current application; needs an application context."""
     return installation_of(current_app)
+
+
+def operator() -> tuple[Ports, Actor]:
+    """The first two arguments of the use cases that commands call."""
+    return installation().ports, OPERATOR
 
 
 def installation_of(app: Flask) -> Installation:

@@ -30,6 +30,7 @@ from app.commands.terminal.output import (
     write,
     write_errors,
 )
+from app.domain.values.errors import Problem
 from app.domain.values.installation import VERSION
 
 
@@ -153,7 +154,7 @@ class Command(_Guided):
             with raised_interruptions():
                 return super().invoke(ctx)
         except click.UsageError as error:
-            _write_usage_error(error, wants_json=form_of(ctx) is Form.JSON)
+            _write_error(ctx, "USAGE", error.format_message())
             raise
         except click.Abort as abort:
             # At a question, click has made this of Ctrl-C.
@@ -233,19 +234,19 @@ def version_option() -> click.Option:
 
 def _write_usage_error(error: click.UsageError, *, wants_json: bool) -> None:
     if wants_json:
-        write_errors([("USAGE", error.format_message(), None)])
+        write_errors(Problem("USAGE", error.format_message()))
 
 
 def _write_error(ctx: click.Context, code: str, message: str) -> None:
     if form_of(ctx) is Form.JSON:
-        write_errors([(code, message, None)])
+        write_errors(Problem(code, message))
 
 
 def _end(ctx: click.Context, failure: Failure) -> NoReturn:
     if form_of(ctx) is Form.JSON:
-        write_errors([(error.code, error.message, error.field) for error in failure.errors])
-    for error in failure.errors:
-        # Ctrl-C is not an error.
-        mistake = "" if failure is INTERRUPTION else "Error: "
-        write(as_called(f"{mistake}{error.line}"), err=True)
+        write_errors(*failure.errors)
+    # Ctrl-C is not an error.
+    mistake = "" if failure is INTERRUPTION else "Error: "
+    for line in failure.lines:
+        write(as_called(f"{mistake}{line}"), err=True)
     ctx.exit(failure.exit)

@@ -18,10 +18,10 @@ import click
 from app.commands.terminal.output import visible_lines
 from app.domain.values.errors import (
     PermissionDenied,
+    Problem,
     Refused,
     TokenRejected,
     TrafficClosed,
-    problem_text,
 )
 from app.domain.values.installation import Fault, KeyUnreadable, Misconfigured, Unreachable
 
@@ -56,28 +56,22 @@ _DISK_FULL = "No space left for the output; the rest wasn't written."
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorLine:
-    """One thing that went wrong, as ``--json`` shows it."""
-
-    code: str
-    message: str
-    field: str | None = None
-
-    @property
-    def line(self) -> str:
-        """The same for a person to read; it may be what another instance said."""
-        return visible_lines(f"{self.field}: {self.message}" if self.field else self.message)
-
-
-@dataclass(frozen=True, slots=True)
 class Failure:
     """The end of a command that could not do what it was asked."""
 
     exit: Exit | int
-    errors: tuple[ErrorLine, ...]
+    errors: tuple[Problem, ...]
+
+    @property
+    def lines(self) -> list[str]:
+        """The errors for a person to read; they may be what another instance said."""
+        return [
+            visible_lines(f"{error.field}: {error.message}" if error.field else error.message)
+            for error in self.errors
+        ]
 
 
-INTERRUPTION = Failure(INTERRUPTED, (ErrorLine("INTERRUPTED", "Interrupted."),))
+INTERRUPTION = Failure(INTERRUPTED, (Problem("INTERRUPTED", "Interrupted."),))
 
 
 def is_unwritable(error: BaseException) -> bool:
@@ -90,19 +84,16 @@ def failure_of(error: BaseException) -> Failure | None:
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTION
     if isinstance(error, Refused):
-        errors = (
-            ErrorLine(problem.code, problem_text(problem), problem.field)
-            for problem in error.problems
-        )
-        return Failure(Exit.REFUSED, tuple(errors))
+        return Failure(Exit.REFUSED, error.problems)
     if isinstance(error, Misconfigured):
-        errors = (ErrorLine("SETTINGS", problem) for problem in error.problems)
-        return Failure(Exit.FAILED, tuple(errors))
+        return Failure(
+            Exit.FAILED, tuple(Problem("SETTINGS", problem) for problem in error.problems)
+        )
     if is_unwritable(error):
-        return Failure(Exit.FAILED, (ErrorLine("UNWRITABLE", _DISK_FULL),))
+        return Failure(Exit.FAILED, (Problem("UNWRITABLE", _DISK_FULL),))
     for kind, (code, exit_code) in _EXIT_CODES.items():
         if isinstance(error, kind):
-            return Failure(exit_code, (ErrorLine(code, str(error)),))
+            return Failure(exit_code, (Problem(code, str(error)),))
     return None
 
 

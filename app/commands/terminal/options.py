@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
+from enum import StrEnum
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,22 +23,54 @@ from typing_extensions import override
 
 from app.commands.terminal.output import write
 from app.domain.authorization.permissions import Permission
-from app.domain.values.pages import MAX_PAGE_SIZE, in_utc
+from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, in_utc, read_cursor
 from app.domain.values.times import moment_problem
 
 
-class Word(click.Choice[str]):
-    """A parameter type for one of ``words``; an error suggests the nearest or lists all."""
+def _hint(text: str, words: Sequence[str], what: str) -> str:
+    """Return which of ``words`` is meant by ``text``, or all of them if none is like it."""
+    similar = get_close_matches(text, words)
+    if similar:
+        return f"Did you mean {' or '.join(similar)}?"
+    return f"Available {what}: {', '.join(words)}."
+
+
+Value = TypeVar("Value", bound=str)
+Member = TypeVar("Member", bound=StrEnum)
+
+
+class Word(click.Choice[Value]):
+    """A parameter type for one of ``choices``; an error suggests the nearest or lists all."""
+
+    def word(self, choice: Value) -> str:
+        """Return how a choice is written."""
+        return str(choice)
+
+    @override
+    def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
+        return super().normalize_choice(str(choice), ctx)
 
     @override
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        suggestions = get_close_matches(str(value), self.choices)
-        hint = (
-            f"Did you mean {' or '.join(suggestions)}?"
-            if suggestions
-            else f"Available values: {', '.join(self.choices)}."
-        )
-        return f"Unknown value {value!r}. {hint}"
+        words = [self.word(choice) for choice in self.choices]
+        return f"Unknown value {value!r}. {_hint(str(value), words, 'values')}"
+
+
+def option_word(member: str) -> str:
+    """Return how options and tables write a member of an enum: ``sent-by-app``."""
+    return member.lower().replace("_", "-")
+
+
+class MemberWord(Word[Member]):
+    """A parameter type for a member of an enum by its word."""
+
+    @override
+    def word(self, choice: Member) -> str:
+        return option_word(choice)
+
+    @override
+    def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
+        return option_word(choice) if isinstance(choice, StrEnum) else str(choice)
 
 
 class Id(click.IntRange):
@@ -79,12 +113,7 @@ class PermissionType(click.ParamType[Permission]):
         text = str(value).upper().replace("-", "_")
         if text in _NAMES:
             return Permission(text)
-        suggestions = get_close_matches(text, _NAMES)
-        hint = (
-            f"Did you mean {' or '.join(suggestions)}?"
-            if suggestions
-            else f"Available permissions: {', '.join(_NAMES)}."
-        )
+        hint = _hint(text, _NAMES, "permissions")
         raise click.BadParameter(f"Unknown permission {value!r}. {hint}", ctx, param)
 
     @override
@@ -111,24 +140,28 @@ no_permission_option = click.option(
     help="A direct permission to remove. Those of groups stay. Repeatable.",
 )
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 
+def page_options(function: Callable[..., None]) -> Callable[..., None]:
+    """``--limit`` and ``--after``, as the argument ``request``."""
 
-def page_options(function: Function) -> Function:
-    """``--limit`` and ``--after``, as the arguments ``limit`` and ``after``."""
-    limit = click.option(
+    @click.option(
         "--limit",
         type=click.IntRange(1, MAX_PAGE_SIZE),
         default=MAX_PAGE_SIZE,
         show_default=True,
         help="Maximum number of results.",
     )
-    after = click.option(
+    @click.option(
         "--after",
         default="",
         help="Continue after this cursor, printed at the end of the previous page.",
     )
-    return limit(after(function))
+    @wraps(function)
+    def run(*, limit: int, after: str, **options: Any) -> None:
+        request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
+        function(request=request, **options)
+
+    return run
 
 
 _MAX_BYTES = 4 * 1024 * 1024

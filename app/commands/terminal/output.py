@@ -23,6 +23,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from app.domain.values.errors import Problem
+from app.domain.values.pages import Page
 from app.domain.values.times import in_zone
 
 _GAP = 2
@@ -193,9 +195,19 @@ class Output:
             for row in rows:
                 self._line(row, columns)
 
-    def show_item(self, row: Row, columns: Sequence[Column[Row]]) -> None:
-        """Show a single thing."""
-        columns = self.selected or columns
+    def page(self, page: Page[Row], columns: Sequence[Column[Row]], *, empty: str) -> None:
+        """Print a page of a list as ``rows`` does, and say how to go on after it."""
+        self.rows(page.items, columns, empty=empty)
+        if page.has_next:
+            self.say(f"More results: --after {page.cursors[-1]}")
+
+    def show_item(self, row: Row, columns: Sequence[Column[Row]], message: str = "") -> None:
+        """Show a single thing, then say ``message``."""
+        self._show_item(row, self.selected or columns)
+        if message:
+            self.say(message)
+
+    def _show_item(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         if self.form is Form.JSON:
             _write_json(_as_json(row, columns))
         elif self.form is Form.SHORT:
@@ -218,12 +230,14 @@ class Output:
             or_end=True,
         )
 
-    def show_value(self, name: str, value: str | int) -> None:
-        """Print a single value, fit for ``$(…)``."""
+    def show_value(self, name: str, value: str | int, message: str = "") -> None:
+        """Print a single value, fit for ``$(…)``, then say ``message``."""
         if self.form is Form.JSON:
             _write_json({name: value})
         else:
             write(_text(value) if isinstance(value, bool) else value)
+        if message:
+            self.say(message)
 
     def say(self, message: str) -> None:
         """Tell the person at the terminal something that is no part of the result."""
@@ -331,12 +345,12 @@ def _escaped(match: re.Match[str]) -> str:
     return "\\u007f" if char == "\x7f" else json.dumps(char)[1:-1]
 
 
-def write_errors(errors: Iterable[tuple[str, str, str | None]]) -> None:
+def write_errors(*errors: Problem) -> None:
     """Print the errors as JSON on standard output: code, message and field of each.
 
     On one line, because it can be the last of a stream that is read line by line.
     """
-    entries = [{"code": code, "message": text, "field": field} for code, text, field in errors]
+    entries = [{"code": one.code, "message": one.message, "field": one.field} for one in errors]
     write(json_text({"errors": entries}))
 
 

@@ -26,7 +26,7 @@ from app.commands.webhooks.fields import (
     find_webhook,
     payload_of,
 )
-from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery
+from app.commands.webhooks.follow import DeliveryFollower, WebhookDelivery, delivery_pages
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult, ReplayScope
 from app.domain.values.errors import Refused
@@ -147,18 +147,11 @@ def _all_deliveries(
     instance: Instance, webhook: InstanceWebhook, filter_: DeliveryQuery, since: datetime | None
 ) -> Iterator[WebhookDelivery]:
     """Yield a webhook's deliveries, newest first, fetching pages as they are needed."""
-    after = ""
-    while True:
-        page = instance.deliveries(
-            webhook.id, DeliveryQuery(filter_.status, filter_.event, filter_.size, after)
-        )
-        for item in page.items:
+    for page in delivery_pages(instance, webhook, filter_):
+        for item in page:
             if since is not None and item.created_at < since:
                 return
             yield WebhookDelivery(webhook, item)
-        after = page.next
-        if not after:
-            return
 
 
 def _is_shown(delivery: InstanceDelivery, code: int | None, *, retrying: bool) -> bool:
@@ -206,10 +199,7 @@ _REPLAYED = (
 
 
 @webhook_command(
-    "retry",
-    examples=[
-        ("flask webhook retry RXZlbnREZWxpdmVyeTox", "one delivery by ID"),
-    ],
+    "retry", examples=[("flask webhook retry RXZlbnREZWxpdmVyeTox", "one delivery by ID")]
 )
 @click.argument("delivery_ids", metavar="DELIVERY...", nargs=-1, required=True)
 def retry(delivery_ids: tuple[str, ...]) -> None:
@@ -305,9 +295,7 @@ def _retry(instance: Instance, delivery_id: str) -> Retried:
     help="Only events the webhook never received, for example while it was disabled.",
 )
 @click.option(
-    "--before-creation",
-    is_flag=True,
-    help="Also send events from before the webhook was created.",
+    "--before-creation", is_flag=True, help="Also send events from before the webhook was created."
 )
 @click.option("--preview", is_flag=True, help="Count what would be sent, and send nothing.")
 @yes_option

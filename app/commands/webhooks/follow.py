@@ -35,6 +35,18 @@ class WebhookDelivery:
     delivery: InstanceDelivery
 
 
+def delivery_pages(
+    instance: Instance, webhook: InstanceWebhook, query: DeliveryQuery
+) -> Iterator[tuple[InstanceDelivery, ...]]:
+    """Yield a webhook's deliveries by pages, newest first, each fetched when it is needed."""
+    while True:
+        page = instance.deliveries(webhook.id, query)
+        yield page.items
+        if not page.next:
+            return
+        query = replace(query, after=page.next)
+
+
 @dataclass(slots=True)
 class DeliveryFollower:
     """Poll for new deliveries every ``interval`` seconds.
@@ -101,7 +113,8 @@ class DeliveryFollower:
     def _new_of_webhook(self, webhook: InstanceWebhook) -> list[InstanceDelivery]:
         reported = self._reported.setdefault(webhook.id, [])
         new: list[InstanceDelivery] = []
-        for page in self._pages(webhook):
+        query = replace(self.query, size=_PAGE_SIZE)
+        for page in delivery_pages(self.instance, webhook, query):
             recent = [delivery for delivery in page if delivery.created_at >= self.since]
             by_key = {self.key(delivery): delivery for delivery in recent}
             new_keys = {
@@ -113,16 +126,6 @@ class DeliveryFollower:
                 break  # behind what is known, or too old, there is nothing new
         del reported[:-_MAX_REPORTED]
         return new
-
-    def _pages(self, webhook: InstanceWebhook) -> Iterator[tuple[InstanceDelivery, ...]]:
-        after = ""
-        while True:
-            query = replace(self.query, size=_PAGE_SIZE, after=after)
-            page = self.instance.deliveries(webhook.id, query)
-            yield page.items
-            after = page.next
-            if not after:
-                return
 
 
 _OWN_HEADERS = ("content-length", "host", "user-agent", "accept-encoding", "connection")

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import click
@@ -33,7 +34,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.installation import OnProgress, ignore_progress
-from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, read_cursor
+from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, every_item, read_cursor
 from app.domain.webhooks import ALL_EVENTS_DESCRIPTION, Webhook, editable_facts
 from app.ports import Ports
 from app.ports.instance import (
@@ -147,8 +148,7 @@ class LocalInstance:
         pages = deliveries_of_webhooks(self._ports, self._actor, [key], request, chosen)
         page = pages[key]
         return DeliveryPage(
-            items=self._with_attempts(page.items),
-            next=page.cursors[-1] if page.has_next else "",
+            items=self._with_attempts(page.items), next=page.cursors[-1] if page.has_next else ""
         )
 
     def retry(self, delivery_id: str) -> InstanceDelivery:
@@ -179,14 +179,8 @@ class LocalInstance:
         return json.dumps({"keys": entries}).encode()
 
     def _apps(self) -> list[App]:
-        apps: list[App] = []
-        request = PageRequest(MAX_PAGE_SIZE)
-        while True:
-            page = list_apps(self._ports, self._actor, request)
-            apps += page.items
-            if not page.has_next:
-                return apps
-            request = PageRequest(MAX_PAGE_SIZE, cursor=read_cursor(page.cursors[-1], "after"))
+        read = partial(list_apps, self._ports, self._actor)
+        return list(every_item(read, MAX_PAGE_SIZE))
 
     def _app(self, key: int) -> InstanceApp:
         app = show_app(self._ports, self._actor, key)

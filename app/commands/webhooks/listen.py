@@ -192,10 +192,7 @@ def _draft(owner: InstanceApp, events: Sequence[str], secret: str) -> WebhookDra
     held = owner.permissions or frozenset()
     chosen = events or [name for name in _DEFAULT_EVENTS if required_permission(name) in held]
     return WebhookDraft(
-        name=_name(),
-        target_url=TEMPORARY_URL,
-        events=tuple(chosen),
-        secret_key=secret or ABSENT,
+        name=_name(), target_url=TEMPORARY_URL, events=tuple(chosen), secret_key=secret or ABSENT
     )
 
 

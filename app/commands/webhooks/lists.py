@@ -83,6 +83,4 @@ def delete(webhook: str, *, yes: bool) -> None:
     target = find_webhook(chosen, webhook)
     confirm_action(f"Delete webhook {target.name or target.id} to {target.target_url}?", yes=yes)
     chosen.delete(target)
-    out = output()
-    out.show_item(target, WEBHOOKS)
-    out.say(f"Deleted webhook {target.name or target.id}.")
+    output().show_item(target, WEBHOOKS, f"Deleted webhook {target.name or target.id}.")

@@ -80,9 +80,7 @@ _COLUMNS = (
 @click.option("--header", "lines", multiple=True, help="A header: 'Name: value'. Repeatable.")
 @click.option("--secret-file", metavar="FILE", help="File with the webhook's secret.")
 @click.option(
-    "--key-set",
-    metavar="URL|FILE",
-    help="A JSON Web Key Set: a URL, or a file for offline use.",
+    "--key-set", metavar="URL|FILE", help="A JSON Web Key Set: a URL, or a file for offline use."
 )
 @click.option(
     "--tolerance",
