@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
@@ -16,6 +14,7 @@ from tests.builders.audit import trail
 from tests.builders.people import visit
 from tests.commands.shell import run, run_json
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 from tests.servers.apps import TARGET, Handshake, accept, app_server, refuse
 from tests.servers.http import Reply
@@ -130,7 +129,7 @@ def test_failure_can_be_forgotten(ports: Ports) -> None:
         assert (missing.exit_code, "Installation not found." in missing.stderr) == (3, True)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "message"),
     [
         ({"permissions": ["MANAGE_APPS"]}, "permissions: "),

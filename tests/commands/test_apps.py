@@ -11,6 +11,7 @@ from tests.builders.apps import app_as_stored, make_app
 from tests.builders.audit import trail
 from tests.builders.people import visit
 from tests.commands.shell import run, run_json
+from tests.fixtures.cases import cases
 
 ORDERS = Permission.MANAGE_ORDERS
 
@@ -98,18 +99,14 @@ def test_change_that_says_nothing_or_two_things_is_a_mistake(
     assert run(ports, "app", "update", "Warehouse", *options).exit_code == 2
 
 
-@pytest.mark.parametrize(
-    ("options", "message"), [(("--name", ""), "name: "), (("--identifier", "x"), "identifier: ")]
-)
-def test_what_no_app_can_be_called_is_refused(
-    ports: Ports, options: tuple[str, ...], message: str
-) -> None:
+def test_what_no_app_can_be_called_is_refused(ports: Ports) -> None:
     make_app(ports, "Warehouse")
     make_app(ports, "Importer")
     run(ports, "app", "update", "Importer", "--identifier", "x")
-    failed = run(ports, "app", "update", "Warehouse", *options)
-    assert (failed.exit_code, failed.stdout) == (3, "")
-    assert failed.stderr.startswith(f"Error: {message}")
+    for field, value in (("name", ""), ("identifier", "x")):
+        failed = run(ports, "app", "update", "Warehouse", f"--{field}", value)
+        assert (failed.exit_code, failed.stdout) == (3, "")
+        assert failed.stderr.startswith(f"Error: {field}: ")
 
 
 def test_app_is_deactivated_and_activated(ports: Ports) -> None:
@@ -146,7 +143,7 @@ def test_app_deletion_needs_confirmation(ports: Ports) -> None:
     assert run_json(ports, "app", "list") == []
 
 
-@pytest.mark.parametrize("named", ["Nothing", "4711", "9" * 30])
+@cases("named", ["Nothing", "4711", "9" * 30])
 def test_app_that_does_not_exist_is_not_found(ports: Ports, named: str) -> None:
     verbs = (
         ("token", "create"),

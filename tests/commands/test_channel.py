@@ -1,11 +1,10 @@
 """``flask channel``: where the shop sells."""
 
-import pytest
-
 from app.commands.terminal.exit_codes import Exit
 from app.ports import Ports
 from tests.builders.orders import make_cart, make_order
 from tests.commands.shell import run, run_json
+from tests.fixtures.cases import cases
 
 NEW = ("channel", "create", "poland", "--name", "Poland", "--currency", "eur", "--country", "pl")
 
@@ -35,7 +34,7 @@ def test_channels_are_created_listed_updated_and_deleted(ports: Ports) -> None:
     assert run(ports, "channel", "list", "--short").stdout == "default-channel\n"
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [
         ("update", "none", "--inactive"),

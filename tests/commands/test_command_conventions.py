@@ -151,7 +151,7 @@ def test_typo_gets_a_suggestion(ports: Ports, mistyped: tuple[str, ...], meant: 
     assert f"Did you mean {meant}?" in failed.stderr
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [
         ("user", "create", "--json"),

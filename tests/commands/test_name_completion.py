@@ -19,6 +19,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_staff, make_user
 from tests.builders.webhooks import make_webhook
 from tests.commands.shell import completion_items
+from tests.fixtures.cases import cases
 
 
 def offered(ports: Ports, line: str) -> list[str]:
@@ -39,7 +40,7 @@ def furnished(ports: Ports) -> Ports:
 HOOK = to_global_id("Webhook", 1)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "values"),
     [
         ("flask app show Wa", ["Warehouse"]),

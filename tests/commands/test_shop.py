@@ -1,7 +1,5 @@
 """``flask shop``."""
 
-import pytest
-
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
@@ -12,6 +10,7 @@ from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.second_factor_rule import add_unusable_passkey
 from tests.builders.shop import close_storefront, set_mode
 from tests.commands.shell import run, run_json
+from tests.fixtures.cases import cases
 
 NONE_LOST = {
     "staff": 0,
@@ -75,7 +74,7 @@ def test_operator_can_reopen_password_login(ports: Ports) -> None:
     assert switches.allow_storefront_traffic
 
 
-@pytest.mark.parametrize("mode", list(PasswordLoginMode))
+@cases("mode", list(PasswordLoginMode))
 def test_operator_sets_any_mode_in_any_spelling(ports: Ports, mode: PasswordLoginMode) -> None:
     shown = run_json(ports, "shop", "set", "password-login-mode", mode.value.lower())
     assert shown["passwordLoginMode"] == mode.value
@@ -151,7 +150,7 @@ def test_texts_are_set_and_cleared(ports: Ports) -> None:
     assert refused.exit_code == 3
 
 
-@pytest.mark.parametrize(
+@cases(
     ("setting", "value", "message"),
     [
         (

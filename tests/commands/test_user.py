@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.ports import Ports
@@ -19,6 +17,7 @@ from tests.builders.people import (
     user_as_stored,
 )
 from tests.commands.shell import run, run_json
+from tests.fixtures.cases import cases
 from tests.fixtures.foreign_hashes import FOREIGN
 
 PASSWORD = "a long enough sentence"
@@ -97,26 +96,21 @@ def test_weak_password_is_taken_from_the_operator_with_a_warning(ports: Ports) -
     assert "this password is weak" in created.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "field", "code"),
-    [
+def test_refusal_exits_with_3_and_is_reported(ports: Ports) -> None:
+    make_user(ports, "there@example.com")
+    for arguments, stdin, field, code in (
         (["nonsense"], None, "email", "INVALID"),
         (["there@example.com"], None, "email", "UNIQUE"),
         (["a@example.com", "--password-stdin"], "short", "password", "PASSWORD_TOO_SHORT"),
         (["a@example.com", "--group", "Nobody"], None, "group", "NOT_FOUND"),
-    ],
-)
-def test_refusal_exits_with_3_and_is_reported(
-    ports: Ports, arguments: list[str], stdin: str | None, field: str, code: str
-) -> None:
-    make_user(ports, "there@example.com")
-    plain = run(ports, "user", "create", *arguments, stdin=stdin)
-    assert (plain.exit_code, plain.stdout) == (3, "")
-    assert plain.stderr.startswith(f"Error: {field}: ")
-    as_json = run(ports, "user", "create", *arguments, "--json", stdin=stdin)
-    assert as_json.exit_code == 3
-    [error] = json.loads(as_json.stdout)["errors"]
-    assert (error["code"], error["field"]) == (code, field)
+    ):
+        plain = run(ports, "user", "create", *arguments, stdin=stdin)
+        assert (plain.exit_code, plain.stdout) == (3, "")
+        assert plain.stderr.startswith(f"Error: {field}: ")
+        as_json = run(ports, "user", "create", *arguments, "--json", stdin=stdin)
+        assert as_json.exit_code == 3
+        [error] = json.loads(as_json.stdout)["errors"]
+        assert (error["code"], error["field"]) == (code, field)
 
 
 def test_list_is_json_lines_or_tabs(ports: Ports) -> None:
@@ -177,7 +171,7 @@ def test_sign_out_reports_the_number_of_ended_sessions(ports: Ports) -> None:
     assert sessions_of(ports, key) == []
 
 
-@pytest.mark.parametrize("verb", ["show", "deactivate", "activate", "sign-out"])
+@cases("verb", ["show", "deactivate", "activate", "sign-out"])
 def test_unknown_user_is_not_found(ports: Ports, verb: str) -> None:
     failed = run(ports, "user", verb, "nobody@example.com")
     assert failed.exit_code == 3

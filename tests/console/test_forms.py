@@ -1,11 +1,11 @@
 """How forms name their errors."""
 
-import pytest
 from flask import Flask
 from wtforms import StringField
 
 from app.console.frame.forms import ConsoleForm, field_attributes
 from app.domain.values.errors import Problem, Refused
+from tests.fixtures.cases import cases
 
 
 class TwoFields(ConsoleForm):
@@ -13,7 +13,7 @@ class TwoFields(ConsoleForm):
     name = StringField("Name")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("fields", "title"),
     [
         (["email"], "There's a problem with 1 field"),

@@ -22,6 +22,7 @@ from tests.builders.people import change_user, make_staff, make_user
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient, Page, loaded_of
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 MANAGER = Permission.MANAGE_SETTINGS
 LIST = "/console/emails/templates/"
@@ -250,7 +251,7 @@ def test_default_is_used_again_on_request(console: ConsoleClient, shop: Ports) -
     assert render_mail(shop, MAIL) == ours
 
 
-@pytest.mark.parametrize("act", ["preview", "save"])
+@cases("act", ["preview", "save"])
 def test_refused_template_is_shown_again_with_its_lines(
     console: ConsoleClient, shop: Ports, act: str
 ) -> None:
@@ -285,7 +286,7 @@ def test_two_editors_dont_overwrite_each_other(console: ConsoleClient, shop: Por
     assert render_mail(shop, MAIL).subject == TEMPLATE.subject
 
 
-@pytest.mark.parametrize(
+@cases(
     "address",
     [f"{LIST}unknown", f"{EDITOR}?language=XX", f"{LIST}unknown/html"],
 )

@@ -27,6 +27,7 @@ from tests.builders.people import (
 )
 from tests.builders.shop import set_mode
 from tests.console.staff_client import ConsoleClient, Page
+from tests.fixtures.cases import cases
 
 NEW = "a long and rather new sentence"
 STAFF = "staff@example.com"
@@ -116,7 +117,7 @@ def test_link_works_once(anonymous_console: ConsoleClient, shop: Ports) -> None:
     assert "/console/forgotten" in page.html
 
 
-@pytest.mark.parametrize("link", ["", "?token=", "?token=wrong", "?token=%00", "/?token=wrong"])
+@cases("link", ["", "?token=", "?token=wrong", "?token=%00", "/?token=wrong"])
 def test_invalid_link_changes_nothing(anonymous_console: ConsoleClient, link: str) -> None:
     page = anonymous_console.follow(anonymous_console.open(f"/console/not-me{link}"))
     assert (page.status, "This link doesn't work" in page.text) == (404, True)

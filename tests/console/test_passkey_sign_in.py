@@ -16,6 +16,7 @@ from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, make_staff, make_user, sessions_of
 from tests.builders.shop import set_mode
 from tests.console.staff_client import ConsoleClient, Page
+from tests.fixtures.cases import cases
 
 SIGN_IN = "/console/sign-in"
 ORIGIN = "http://localhost"
@@ -92,7 +93,7 @@ def test_refused_passkey_is_told_apart_from_nothing(
     assert sessions_of(shop, user_id) == []
 
 
-@pytest.mark.parametrize("values", [{}, {"challenge": "x" * 5000}, {"credential": "[" * 9000}])
+@cases("values", [{}, {"challenge": "x" * 5000}, {"credential": "[" * 9000}])
 def test_malformed_form_is_refused(
     anonymous_console: ConsoleClient, shop: Ports, values: dict[str, str]
 ) -> None:

@@ -15,6 +15,7 @@ from tests.builders.shop import set_mode
 from tests.console.conftest import StaffConsole
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 SETTINGS = Permission.MANAGE_SETTINGS
 SECURITY = "/console/account/security/"
@@ -88,7 +89,7 @@ def test_account_with_a_second_factor_is_not_reminded(
     assert console.open(PAGE).status == 200
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "method"),
     [
         ("/console/", "GET"),
@@ -117,9 +118,7 @@ def test_in_force_the_page_offers_no_way_around(barred: ConsoleClient) -> None:
     assert "Sign out" in page.text
 
 
-@pytest.mark.parametrize(
-    ("factor", "card"), [("passkey", "passkeys"), ("app", "app"), ("no", "passkeys")]
-)
+@cases(("factor", "card"), [("passkey", "passkeys"), ("app", "app"), ("no", "passkeys")])
 def test_choice_leads_to_the_card_of_the_factor(
     barred: ConsoleClient, factor: str, card: str
 ) -> None:

@@ -17,6 +17,7 @@ from tests.builders.providers import set_up
 from tests.builders.shop import configure_shop, set_mode
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.house.sources import ROOT
 from tests.servers.own_provider import OwnProvider, own_provider
 
@@ -225,7 +226,7 @@ def test_identity_of_somebody_else_is_refused_in_words(
     assert alice.open(INSIDE).status == 200
 
 
-@pytest.mark.parametrize("elsewhere", ["//evil.example/", "https://evil.example/", "/graphql/"])
+@cases("elsewhere", ["//evil.example/", "https://evil.example/", "/graphql/"])
 def test_callback_ignores_a_foreign_next_url(
     anonymous_console: ConsoleClient, provider: OwnProvider, elsewhere: str
 ) -> None:
@@ -255,7 +256,7 @@ def test_providers_error_is_shown_in_words(
     assert FOREIGN in again.text
 
 
-@pytest.mark.parametrize("state", ["", "&state=another"])
+@cases("state", ["", "&state=another"])
 def test_providers_error_is_shown_only_for_the_browsers_own_sign_in(
     anonymous_console: ConsoleClient, provider: OwnProvider, state: str
 ) -> None:

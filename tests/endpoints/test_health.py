@@ -19,6 +19,7 @@ from app.ports.monitoring import MIGRATION_PENDING
 from app.services.operations.environment_checks import check_readiness
 from app.web.operations_server import OperationsApp, Readiness, is_ready
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.kept_application import AppOn
 from tests.fixtures.ports import fake_ports
 
@@ -40,9 +41,7 @@ def set_revision(ports: Ports, revision: str) -> None:
         session.execute(text("UPDATE alembic_version SET version_num = :to"), {"to": revision})
 
 
-@pytest.mark.parametrize(
-    ("path", "body"), [("/healthz", b'{"status":"ok"}'), ("/readyz", b'{"status":"ready"}')]
-)
+@cases(("path", "body"), [("/healthz", b'{"status":"ok"}'), ("/readyz", b'{"status":"ready"}')])
 def test_probe_of_a_running_installation(application: Flask, path: str, body: bytes) -> None:
     client = application.test_client()
     client.set_cookie("latchkey", "something")

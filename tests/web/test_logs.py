@@ -9,6 +9,7 @@ import structlog
 
 from app.domain.apps.apps import TOKEN_RANDOM_LENGTH, make_app_token
 from app.web.logs import set_up_logs
+from tests.fixtures.cases import cases
 
 JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
 APP_TOKEN = make_app_token("a" * TOKEN_RANDOM_LENGTH)
@@ -73,8 +74,8 @@ def test_repeated_setup_logs_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(written(capsys).splitlines()) == 1
 
 
-@pytest.mark.parametrize("development", [True, False])
-@pytest.mark.parametrize(
+@cases("development", [True, False])
+@cases(
     "facts",
     [
         {"authorization": "geheim"},

@@ -22,6 +22,7 @@ from app.web.dispatch import Application, StartResponse
 from app.web.logs import set_up_logs
 from app.web.request_hooks import HttpRequest, RequestHooks, add_request_hook, request_hooks
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.fixtures.ports import fake_ports
 
 PROXY, CLIENT = "192.0.2.1", "203.0.113.7"
@@ -65,7 +66,7 @@ def recorder(application: Flask) -> Recorder:
     return made
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "target", "body", "status"),
     [
         ("POST", "/graphql/", {"query": "{ shop { name } }"}, 200),
@@ -98,6 +99,8 @@ def test_hook_sees_every_request_once(
     assert ID.fullmatch(seen.id)
     assert seen.headers["traceparent"] == "00-1-2-01"
     assert [request.id for request in recorder.entered] == [seen.id]
+    recorder.entered.clear()
+    recorder.left.clear()
 
 
 def test_hook_sees_requests_refused_by_the_server(application: Flask, recorder: Recorder) -> None:
@@ -180,8 +183,8 @@ def test_hook_sees_an_application_error_as_a_fault(ports: Ports) -> None:
     assert [seen.status for seen in recorder.left] == [500]
 
 
-@pytest.mark.parametrize("hooked", [True, False])
-@pytest.mark.parametrize(
+@cases("hooked", [False, True])
+@cases(
     ("method", "target"),
     [
         ("POST", "/graphql/"),
@@ -201,7 +204,7 @@ def test_every_response_has_the_id(
     assert ID.fullmatch(response.headers["X-Request-ID"])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("given", "is_used"),
     [
         ("0b6f8f0e-6d3c-4a5e-9b1e-2f6f9a3a9d11", True),
@@ -225,7 +228,7 @@ def test_id_of_a_trusted_proxy_is_used(
     )
     named = response.headers["X-Request-ID"]
     assert (named == given) is is_used
-    assert recorder.left[0].id == named
+    assert recorder.left[-1].id == named
     assert response.get_json()["errors"][0]["extensions"] == {"requestId": named}
 
 
@@ -237,7 +240,7 @@ def test_id_of_an_unknown_proxy_is_not_used(application: Flask) -> None:
     assert "requestId" not in response.get_data(as_text=True)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "target", "route"),
     [
         ("POST", "/graphql/", "/graphql/"),
@@ -253,6 +256,7 @@ def test_route_is_a_pattern(
     environ = application.test_client().open(target, method=method, buffered=True).request.environ
     request_hooks(application).refused(environ, HTTPStatus.REQUEST_TIMEOUT)
     assert [seen.route for seen in recorder.left] == [route, route]
+    recorder.left.clear()
 
 
 def test_bytes_of_a_streamed_response_are_counted(ports: Ports) -> None:

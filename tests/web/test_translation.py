@@ -1,6 +1,5 @@
 """The language of pages: which one is chosen, and what a sentence is in it."""
 
-import pytest
 from flask import Flask, render_template_string
 from flask.testing import FlaskClient
 from markupsafe import Markup
@@ -28,7 +27,7 @@ MINUTES = "Too many attempts. Try again in {count} minute."
 MANY_MINUTES = "Too many attempts. Try again in {count} minutes."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("wanted", "language"),
     [
         ("de", "de"),
@@ -57,7 +56,7 @@ def test_console_has_a_language_for_each_person(code: str, language: str) -> Non
     assert person_language(code) == language
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "count", "sentence"),
     [
         ("en", 1, "Too many attempts. Try again in 1 minute."),
@@ -90,7 +89,7 @@ def test_template_is_in_the_language_of_its_request(app: Flask) -> None:
             assert render_template_string(template) == sentence
 
 
-@pytest.mark.parametrize(
+@cases(
     ("reason", "german"),
     [
         ("The app is inactive.", "Die App ist inaktiv."),
@@ -122,7 +121,7 @@ def test_values_that_are_phrases_are_translated_too(app: Flask) -> None:
         assert text("{name} ({app})", name=Phrase("The app"), app="The app") == "Die App (The app)"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "items", "listed"),
     [
         ("en", [], ""),
@@ -144,7 +143,7 @@ def test_list_is_written_as_in_the_language(
         assert enumeration(items) == listed
 
 
-@pytest.mark.parametrize(
+@cases(
     ("language", "code", "name"),
     [
         ("en", "PT_BR", "Portuguese (Brazil)"),
@@ -200,7 +199,7 @@ def test_markup_stays_markup_and_escapes_values(app: Flask) -> None:
         assert text("No such sentence, {really}") == "No such sentence, {really}"
 
 
-@pytest.mark.parametrize(("language", "direction"), [("ar", "rtl"), ("de", "ltr"), ("en", "ltr")])
+@cases(("language", "direction"), [("ar", "rtl"), ("de", "ltr"), ("en", "ltr")])
 def test_arabic_begins_on_the_right(app: Flask, language: str, direction: str) -> None:
     with app.test_request_context(headers={"Accept-Language": language}):
         assert page_direction() == direction

@@ -43,7 +43,7 @@ def at(ports: Ports, folder: Path, url: str, *more: str, token: str = SOME) -> R
     return run(ports, *LIST, "--instance", url, *more, remote_access=remote_access)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "message"),
     [
         ("shop.example.com/graphql/", "must start with https:// or http://"),
@@ -54,7 +54,7 @@ def at(ports: Ports, folder: Path, url: str, *more: str, token: str = SOME) -> R
         ("https://ann:geheim@[::1/", "must not contain a user"),
     ],
 )
-@pytest.mark.parametrize("option", ["-u", "--instance", "--url"])
+@cases("option", ["-u", "--instance", "--url"])
 def test_what_is_no_address_is_a_usage_error(
     ports: Ports, url: str, message: str, option: str
 ) -> None:
@@ -66,8 +66,8 @@ def test_what_is_no_address_is_a_usage_error(
     assert "geheim" not in failed.output
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("flag", ["-V", "--version"])
+@cases("name", COMMANDS)
+@cases("flag", ["-V", "--version"])
 def test_every_command_says_which_version_it_is(ports: Ports, name: str, flag: str) -> None:
     comparable_output = run(ports, "webhook", name, flag)
     assert (comparable_output.exit_code, comparable_output.stdout) == (0, f"latchkey {VERSION}\n")
@@ -100,7 +100,7 @@ def test_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> None
     assert "http://127.0.0.1:1/graphql/" in failed.stderr
 
 
-@pytest.mark.parametrize(
+@cases(
     ("reply", "code", "message"),
     [
         (Reply(200, b"<html></html>", {"Content-Type": "text/html"}), 5, "a web page"),
@@ -175,7 +175,7 @@ def as_(shops: Shops, token: str) -> Shops:
     return replace(shops, remote_access=replace(shops.remote_access, token=token))
 
 
-@pytest.mark.parametrize("token", ["nonsense", "a.b.c", "x" * 5000])
+@cases("token", ["nonsense", "a.b.c", "x" * 5000])
 def test_token_that_is_refused_ends_with_4(shops: Shops, token: str) -> None:
     failed = as_(shops, token).remote_only(*LIST, "--json")
     assert failed.exit_code == 4
@@ -184,7 +184,7 @@ def test_token_that_is_refused_ends_with_4(shops: Shops, token: str) -> None:
     assert token not in failed.output
 
 
-@pytest.mark.parametrize("token", ["two\ntokens", "tökén", "tok\x01en"])
+@cases("token", ["two\ntokens", "tökén", "tok\x01en"])
 def test_malformed_token_is_reported_and_not_sent(
     ports: Ports, tmp_path: Path, other_server: HttpServer, token: str
 ) -> None:
@@ -226,7 +226,7 @@ def test_app_works_on_its_own_webhooks_alone(shops: Shops) -> None:
     assert app.remote_only("webhook", "dry-run", "--query", QUERY).exit_code == 4
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [
         ("show", "nothing"),
@@ -251,7 +251,7 @@ def test_what_there_is_not_is_refused_alike(shops: Shops, arguments: tuple[str, 
     assert re.search("No matching|not found|does not match", refused.stderr)
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [
         ("create",),

@@ -28,6 +28,7 @@ from tests.builders.shop import close_storefront, configure_shop
 from tests.commands.shell import run
 from tests.commands.webhooks.paired_shops import PASSWORD, Shops
 from tests.fakes.no_database import NoDatabase
+from tests.fixtures.cases import cases
 
 PERSON = ("--email", "boss@example.com", "--password-stdin")
 
@@ -97,7 +98,7 @@ def test_app_signs_in_by_its_token(signed_out: Shops) -> None:
     assert signed_out.remote_only("webhook", "list").exit_code == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("words", "stdin"),
     [
         (PERSON, "wrong"),
@@ -134,7 +135,7 @@ def test_logins_are_listed_and_forgotten(signed_out: Shops) -> None:
     assert signed_out.remote_only("webhook", "list").exit_code == 4
 
 
-@pytest.mark.parametrize(
+@cases(
     ("arguments", "stdin"),
     [
         ((), None),

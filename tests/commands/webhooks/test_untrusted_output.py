@@ -13,6 +13,7 @@ from tests.commands.fake_remote_shop import operation
 from tests.commands.real_installation import Installation
 from tests.commands.shell import run
 from tests.fakes.keys import SECRET
+from tests.fixtures.cases import cases
 from tests.servers.http import HttpServer, Received, Reply, http_server
 
 TREACHEROUS = "a\x1b]0;title\x07\x1b[31m\x9b2J\u202e\x7f\x85\r\nb"
@@ -87,8 +88,8 @@ def at(ports: Ports, folder: Path, server: HttpServer, *words: str) -> Result:
     return done
 
 
-@pytest.mark.parametrize("form", [(), ("--short",), ("--json",)], ids=["plain", "short", "json"])
-@pytest.mark.parametrize(
+@cases("form", [(), ("--short",), ("--json",)])
+@cases(
     ("words", "code"),
     [
         (("list",), 0),
@@ -106,7 +107,6 @@ def at(ports: Ports, folder: Path, server: HttpServer, *words: str) -> Result:
         (("create", "--target-url", "https://a.example.com", "--event", "X", "--app", "b"), 2),
         (("create", "--target-url", "https://a.example.com", "--event", "X", "--app", "c"), 3),
     ],
-    ids=lambda case: " ".join(case[:2]) if isinstance(case, tuple) else "",
 )
 def test_no_text_of_an_instance_speaks_to_the_terminal(
     ports: Ports,
@@ -131,14 +131,13 @@ def test_json_means_what_the_instance_said(
     assert json.loads(done.stdout)[0]["name"] == TREACHEROUS
 
 
-@pytest.mark.parametrize(
+@cases(
     "reply",
     [
         Reply(200, json.dumps({"errors": [{"message": TREACHEROUS}]}).encode()),
         Reply(403, json.dumps({"errors": [{"message": TREACHEROUS}]}).encode()),
         Reply(302, b"", {"Location": "https://x.example.com/\x1b[31m"}),
     ],
-    ids=["fault", "denied", "redirect"],
 )
 def test_error_text_is_escaped(
     ports: Ports, tmp_path: Path, untrusted_server: HttpServer, reply: Reply

@@ -8,6 +8,7 @@ import pytest
 from tests.commands.shell import run
 from tests.commands.webhooks.paired_shops import Shops
 from tests.commands.webhooks.verify_runner import verify
+from tests.fixtures.cases import cases
 from tests.servers.http import Received
 
 STANDARD = {
@@ -19,7 +20,7 @@ STANDARD = {
 BODY = b'{"test": 2432232314}'
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changed", "more", "code"),
     [
         ({}, (), 0),
@@ -46,7 +47,7 @@ def test_standard_webhooks_are_verified_by_their_secret(
 _RAW = [text for pair in STANDARD.items() for text in pair]
 
 
-@pytest.mark.parametrize(
+@cases(
     "headers",
     [
         json.dumps({name.title(): [value] for name, value in STANDARD.items()}),
@@ -61,9 +62,8 @@ _RAW = [text for pair in STANDARD.items() for text in pair]
         "POST /hook HTTP/1.1\n" + "\n".join(f"{name}: {STANDARD[name]}" for name in STANDARD),
         "".join(f"> {name}: {value}\r\n" for name, value in STANDARD.items()),
     ],
-    ids=["lists", "pairs", "flat", "objects", "request", "cgi", "several", "http", "curl"],
 )
-@pytest.mark.parametrize(("body", "code"), [(BODY, 0), (b"{}", 1)], ids=["sent", "forged"])
+@cases(("body", "code"), [(BODY, 0), (b"{}", 1)])
 def test_headers_are_read_as_programs_write_them(
     shops: Shops, tmp_path: Path, headers: str, body: bytes, code: int
 ) -> None:
@@ -79,7 +79,7 @@ def test_headers_are_read_as_programs_write_them(
     assert checked.exit_code == code, checked.stderr
 
 
-@pytest.mark.parametrize(
+@cases(
     ("headers", "message"),
     [
         ("", "is empty"),
