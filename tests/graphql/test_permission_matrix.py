@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type
+from graphql import GraphQLField, GraphQLNonNull, GraphQLObjectType, get_named_type, is_leaf_type
 
 from app.graphql import unavailable
 from app.graphql.schema import schema
@@ -160,17 +160,37 @@ def answers(
     response = api.ask(f"{kind} {{ {together} }}", credential)
     if response.get("data") is None and len(fields) > 1:
         # The error of a field that is never null takes all others along.
-        for name, field in fields.items():
+        failed = {error["path"][0] for error in response["errors"]}
+        alone = {
+            name: field
+            for number, (name, field) in enumerate(fields.items())
+            if f"n{number}" in failed and is_never_null(field)
+        }
+        assert alone, response["errors"]
+        for name, field in alone.items():
             yield from answers(api, credential, {name: field})
+        rest = {name: field for name, field in fields.items() if name not in alone}
+        if rest:
+            yield from answers(api, credential, rest)
         return
     for number, (name, field) in enumerate(fields.items()):
         of_field = [
-            {**error, "path": [field.partition("(")[0].split()[0], *error["path"][1:]]}
+            {**error, "path": [root_of(field), *error["path"][1:]]}
             for error in response.get("errors", ())
             if error["path"][0] == f"n{number}"
         ]
         data = response["data"] and {name: response["data"][f"n{number}"]}
         yield name, {"errors": of_field} if of_field else {"data": data}
+
+
+def root_of(field: str) -> str:
+    """Return the name of the field at the root that ``field`` begins with."""
+    return field.partition("(")[0].split()[0]
+
+
+def is_never_null(field: str) -> bool:
+    assert SCHEMA.query_type is not None
+    return isinstance(SCHEMA.query_type.fields[root_of(field)].type, GraphQLNonNull)
 
 
 def outcomes(
