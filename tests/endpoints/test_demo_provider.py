@@ -29,6 +29,8 @@ from tests.fakes.clock import FakeClock
 from tests.fixtures.kept_application import AppOn
 from tests.fixtures.ports import fake_ports
 
+pytestmark = pytest.mark.first  # filling the demo shop takes seconds
+
 PATH = "/demo-identity-provider"
 ISSUER = f"http://localhost:8000{PATH}"
 BACK = "http://localhost:8000/console/sign-in/with/demo/callback"

@@ -249,6 +249,7 @@ def open_flow(
     }
 
 
+@pytest.mark.first
 def test_open_flow_ends_with_its_client_and_with_the_shop(app: Flask, shop: Ports) -> None:
     """At each endpoint, beside the same flow that goes on."""
     results: dict[str, dict[str, bool]] = {}

@@ -83,12 +83,6 @@ def test_password_proves_nothing_where_there_is_a_factor(stolen: Stolen, shop: P
     assert "lk-qr" not in stolen.console.open(PAGE).html
 
 
-def test_code_of_the_owner_is_a_proof(stolen: Stolen, shop: Ports, clock: FakeClock) -> None:
-    for path in reversed(DOWNGRADES):
-        assert stolen.send(path, proof_code=one_time_code(shop, stolen.secret)) == 303, path
-        clock.pass_(minutes=6)
-
-
 def test_password_from_before_the_factor_proves_nothing(
     console: ConsoleClient, shop: Ports, clock: FakeClock
 ) -> None:

@@ -135,10 +135,14 @@ def test_fifth_wrong_code_ends_the_challenge(ports: Ports, clock: FakeClock) -> 
 
 
 def test_codes_of_an_account_are_guessed_five_times_in_all(ports: Ports, clock: FakeClock) -> None:
+    """And its owner is told."""
     user = make_protected(ports)
     for number in range(MAX_GUESSES):
         token = challenged(ports, actor=from_address(number)).token
+        assert mails(ports, MailKind.INCORRECT_CODES) == []
         assert refusal_of_code(ports, token, WRONG_CODE, from_address(number)) == INCORRECT
+    [mail] = mails(ports, MailKind.INCORRECT_CODES)
+    assert mail.recipient == EMAIL
     token = challenged(ports, actor=from_address(90)).token
     code = one_time_code(ports, user.secret)
     assert refusal_of_code(ports, token, code, from_address(90)) == DELAYED
@@ -146,16 +150,6 @@ def test_codes_of_an_account_are_guessed_five_times_in_all(ports: Ports, clock: 
     clock.pass_(seconds=3601)
     token = challenged(ports, actor=from_address(91)).token
     verify(ports, token, one_time_code(ports, user.secret), from_address(91))
-
-
-def test_owner_is_told_of_five_wrong_codes(ports: Ports) -> None:
-    make_protected(ports)
-    for number in range(MAX_GUESSES):
-        token = challenged(ports, actor=from_address(number)).token
-        assert mails(ports, MailKind.INCORRECT_CODES) == []
-        refusal_of_code(ports, token, WRONG_CODE, from_address(number))
-    [mail] = mails(ports, MailKind.INCORRECT_CODES)
-    assert mail.recipient == EMAIL
 
 
 class WaitingHasher(FakeHasher):

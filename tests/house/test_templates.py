@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from jinja2 import Environment, nodes
 
@@ -66,9 +67,7 @@ def test_loop_and_if_are_allowed(template: str) -> None:
 
 def logic_in(source: str) -> Iterator[nodes.Node]:
     """Yield what belongs into Python: arithmetic, pasted text, choices of words, long chains."""
-    environment = Environment(autoescape=True, extensions=["jinja2.ext.i18n"])
-    environment.install_null_translations(newstyle=True)  # type: ignore[attr-defined]
-    tree = environment.parse(source)
+    tree = _environment().parse(source)
     yield from tree.find_all(LOGIC)
     for choice in tree.find_all(nodes.CondExpr):
         if not _is_attribute(choice):
@@ -76,6 +75,13 @@ def logic_in(source: str) -> Iterator[nodes.Node]:
     for chain in tree.find_all(nodes.Filter):
         if isinstance(chain.node, nodes.Filter) and isinstance(chain.node.node, nodes.Filter):
             yield chain
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(autoescape=True, extensions=["jinja2.ext.i18n"])
+    environment.install_null_translations(newstyle=True)  # type: ignore[attr-defined]
+    return environment
 
 
 def _is_attribute(choice: nodes.CondExpr) -> bool:
