@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
 from sqlalchemy import select
 
 from app.domain.authorization.actor import WORKER
@@ -35,25 +34,27 @@ def store_deletion(ports: Ports, event: type[Deletion], snapshot: Mapping[str, A
         )
 
 
-@pytest.mark.parametrize("event", DELETIONS, ids=lambda event: event.__name__)
-def test_deletion_is_delivered_whichever_fields_its_snapshot_has(
-    ports: Ports, event: type[Deletion]
-) -> None:
+def test_deletion_is_delivered_whichever_fields_its_snapshot_has(ports: Ports) -> None:
     app, _ = make_app(ports, "listener", *ALL_PERMISSIONS)
-    make_webhook(ports, app, EventType(event.type.value))
-    stored = frozen_snapshots(event.subject.type)
-    for snapshot in stored:
-        store_deletion(ports, event, snapshot)
-    for dropped in stored[-1].keys() - {"id"}:
-        left = {name: value for name, value in stored[-1].items() if name != dropped}
-        store_deletion(ports, event, left)
+    for event in DELETIONS:
+        make_webhook(ports, app, EventType(event.type.value))
+        stored = frozen_snapshots(event.subject.type)
+        for snapshot in stored:
+            store_deletion(ports, event, snapshot)
+        for dropped in stored[-1].keys() - {"id"}:
+            left = {name: value for name, value in stored[-1].items() if name != dropped}
+            store_deletion(ports, event, left)
 
-    notes = fan_out_events(ports, WORKER)
+    while fan_out_events(ports, WORKER):
+        pass  # a part of them each time
 
-    with ports.database.reading() as session:
-        sent = session.scalars(select(DeliveryRecord)).all()
-    assert notes == len(sent) == len(stored) + len(stored[-1]) - 1
-    for delivery in sent:
-        assert delivery.status == "PENDING", delivery.given_up
-        (subject,) = json.loads(delivery.payload).values()
-        assert subject["id"] == to_global_id(event.subject.type, stored[-1]["id"])
+    for event in DELETIONS:
+        of_event = select(DeliveryRecord).where(DeliveryRecord.event == event.type.value)
+        with ports.database.reading() as session:
+            sent = session.scalars(of_event).all()
+        stored = frozen_snapshots(event.subject.type)
+        assert len(sent) == len(stored) + len(stored[-1]) - 1, event.__name__
+        for delivery in sent:
+            assert delivery.status == "PENDING", (event.__name__, delivery.given_up)
+            (subject,) = json.loads(delivery.payload).values()
+            assert subject["id"] == to_global_id(event.subject.type, stored[-1]["id"])

@@ -108,6 +108,7 @@ def other_people(server: Ports) -> list[Work]:
     ]
 
 
+@pytest.mark.first
 def test_changes_of_one_account_stop_neither_others_nor_sign_ins(server: Ports) -> None:
     """A customer's queue for their account, also where the use case names nothing to wait for."""
     actor = actor_of(server, make_user(server))
@@ -116,6 +117,7 @@ def test_changes_of_one_account_stop_neither_others_nor_sign_ins(server: Ports) 
     assert_others_go_on(server, account(key), UserRecord, key, work, other_people(server))
 
 
+@pytest.mark.first
 def test_changes_of_one_cart_stop_neither_others_nor_sign_ins(server: Ports) -> None:
     product = make_product(server, "Ash bowl")
     cart = make_cart(server, NOBODY, product)
@@ -126,6 +128,7 @@ def test_changes_of_one_cart_stop_neither_others_nor_sign_ins(server: Ports) -> 
     assert_others_go_on(server, subject, CheckoutRecord, cart.id, work, other_people(server))
 
 
+@pytest.mark.first
 def test_an_app_that_changes_one_customer_stops_nobody_else(server: Ports) -> None:
     _, token = make_app(server, "an app", Permission.IMPERSONATE_USER)
     actor = identify(server, visit(token)).actor
