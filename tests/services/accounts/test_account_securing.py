@@ -165,11 +165,11 @@ def test_link_of_a_deactivated_account_does_nothing(ports: Ports) -> None:
     use(ports, token)
 
 
-@pytest.mark.parametrize(
-    "purpose", [one for one in LinkPurpose if one not in ("not_me", "restore_email")]
-)
-def test_link_for_another_purpose_is_refused(ports: Ports, purpose: LinkPurpose) -> None:
-    assert is_refused(ports, link_for(ports, make_user(ports), purpose))
+def test_link_for_another_purpose_is_refused(ports: Ports) -> None:
+    user_id = make_user(ports)
+    for purpose in LinkPurpose:
+        if purpose not in ("not_me", "restore_email"):
+            assert is_refused(ports, link_for(ports, user_id, purpose)), purpose
 
 
 def test_link_sets_no_password_by_itself(ports: Ports) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from sqlalchemy import select, update
@@ -134,13 +135,13 @@ def test_other_sessions_are_counted_and_stay(ports: Ports) -> None:
     assert [row.amr for row in sessions_of(ports, user)] == ["pwd otp mfa", "", ""]
 
 
-@pytest.mark.parametrize("code", ["", "abc", "12345", "\ud800", "000000"])
-def test_wrong_code_turns_nothing_on(ports: Ports, code: str) -> None:
+def test_wrong_code_turns_nothing_on(ports: Ports) -> None:
     user = make_user(ports)
     actor = actor_of(ports, user)
     start_app_setup(ports, actor)
-    assert refused(lambda: confirm_app_setup(ports, actor, code=code)) == WRONG
-    assert not factors_of(ports, user).is_active
+    for code in ("", "abc", "12345", "\ud800", "000000"):
+        assert refused(partial(confirm_app_setup, ports, actor, code=code)) == WRONG, code
+        assert not factors_of(ports, user).is_active, code
     secret = secret_shown(ports, actor)
     assert confirm_app_setup(ports, actor, code=one_time_code(ports, secret)).recovery_codes
 

@@ -88,24 +88,20 @@ def test_account_changes_are_published(ports: Ports) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("data", "code"),
-    [
-        (b"<svg onload='alert(1)'/>", "INVALID"),
-        (b"", "INVALID"),
-        (b"\0" * (MAX_AVATAR_SIZE + 1), "FILE_SIZE_LIMIT_EXCEEDED"),
-    ],
-    ids=["svg", "empty", "large"],
-)
-def test_non_image_file_changes_nothing(ports: Ports, data: bytes, code: str) -> None:
+def test_non_image_file_changes_nothing(ports: Ports) -> None:
     key = make_user(ports)
     actor = actor_of(ports, key)
     avatar = update_avatar(ports, actor, picture()).avatar
-    with pytest.raises(Refused) as refused:
-        update_avatar(ports, actor, Upload("me.png", "image/png", data))
-    assert codes(refused) == [("image", code)]
-    assert user_as_stored(ports, key).avatar == avatar
-    assert stored_names(ports) == {avatar}
+    for data, code in (
+        (b"<svg onload='alert(1)'/>", "INVALID"),
+        (b"", "INVALID"),
+        (b"\0" * (MAX_AVATAR_SIZE + 1), "FILE_SIZE_LIMIT_EXCEEDED"),
+    ):
+        with pytest.raises(Refused) as refused:
+            update_avatar(ports, actor, Upload("me.png", "image/png", data))
+        assert codes(refused) == [("image", code)]
+        assert user_as_stored(ports, key).avatar == avatar
+        assert stored_names(ports) == {avatar}
 
 
 def test_staff_in_a_password_session_can_set_an_avatar(ports: Ports) -> None:

@@ -32,9 +32,10 @@ def test_console_url_is_allowed_in_mails_without_a_listed_host(served: Ports) ->
     assert mail.values["link"].startswith(f"{OWN}?email=customer%40example.com&token=")
 
 
-@pytest.mark.parametrize(
-    "behind",
-    [
+def test_console_url_in_mails_cannot_be_extended(served: Ports) -> None:
+    """The secret of the link would stand in whatever comes last."""
+    make_user(served)
+    for behind in (
         " https://evil.example/",
         "\nYour account was closed: https://evil.example/",
         "\u2028https://evil.example/",
@@ -42,15 +43,11 @@ def test_console_url_is_allowed_in_mails_without_a_listed_host(served: Ports) ->
         '"> <a href="https://evil.example/',
         "\\evil",
         "a" * 2048,
-    ],
-)
-def test_console_url_in_mails_cannot_be_extended(served: Ports, behind: str) -> None:
-    """The secret of the link would stand in whatever comes last."""
-    make_user(served)
-    with pytest.raises(Refused) as refused:
-        ask(served, f"{OWN}{behind}")
-    assert [(problem.field, problem.code) for problem in refused.value.problems] == [
-        ("redirectUrl", "INVALID")
-    ]
+    ):
+        with pytest.raises(Refused) as refused:
+            ask(served, f"{OWN}{behind}")
+        assert [(problem.field, problem.code) for problem in refused.value.problems] == [
+            ("redirectUrl", "INVALID")
+        ], behind
     answer_reset_requests(served, WORKER)
     assert mails(served) == []

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -218,15 +219,16 @@ def test_number_of_passkeys_is_limited(ports: Ports) -> None:
     assert len(list_passkeys(ports, actor)) == MAX_PASSKEYS
 
 
-@pytest.mark.parametrize("name", ["", "  ", "x" * 101, "a\nb", "\u202eabc", "\ud800"])
-def test_name_is_one_readable_line(ports: Ports, name: str) -> None:
+def test_name_is_one_readable_line(ports: Ports) -> None:
     user = make_user(ports)
     actor = actor_of(ports, user)
     key = make_passkey(ports, user, SoftwareAuthenticator())
-    ((field, _code),) = refused(lambda: add(ports, actor, name=name))
-    assert field == "name"
-    ((field, _code),) = refused(lambda: rename_passkey(ports, actor, passkey_id=key, name=name))
-    assert field == "name"
+    for name in ("", "  ", "x" * 101, "a\nb", "\u202eabc", "\ud800"):
+        ((field, _code),) = refused(partial(add, ports, actor, name=name))
+        assert field == "name", name
+        rename = partial(rename_passkey, ports, actor, passkey_id=key, name=name)
+        ((field, _code),) = refused(rename)
+        assert field == "name", name
     assert [passkey.name for passkey in list_passkeys(ports, actor)] == ["Key"]
 
 

@@ -109,20 +109,18 @@ def test_registering_works_in_every_login_mode(ports: Ports, mode: PasswordLogin
     assert len(people(ports)) == 1
 
 
-@pytest.mark.parametrize(
-    ("typed", "stored"),
-    [
-        (" Ann@Example.COM ", "ann@example.com"),
-        ("jörg@bücher.example", "jörg@bücher.example"),
-        ("Jo\u0308rg@Bücher.example", "jörg@bücher.example"),
-        ("用户@例子.example", "用户@例子.example"),
-        ("o'neil+shop@example.co.uk", "o'neil+shop@example.co.uk"),
-    ],
-)
-def test_emails_of_every_script_are_normalized(ports: Ports, typed: str, stored: str) -> None:
-    register(ports, replace(ANN, email=typed))
-    assert [user.email for user in people(ports)] == [stored]
-    assert [mail.recipient for mail in mails(ports)] == [stored]
+def test_emails_of_every_script_are_normalized(ports: Ports) -> None:
+    emails = {
+        " Ann@Example.COM ": "ann@example.com",
+        "jörg@bücher.example": "jörg@bücher.example",
+        "Jo\u0308ran@Bücher.example": "jöran@bücher.example",
+        "用户@例子.example": "用户@例子.example",
+        "o'neil+shop@example.co.uk": "o'neil+shop@example.co.uk",
+    }
+    for typed in emails:
+        register(ports, replace(ANN, email=typed))
+    assert {user.email for user in people(ports)} == {*emails.values()}
+    assert [mail.recipient for mail in mails(ports)] == [*emails.values()]
 
 
 @cases(
@@ -147,7 +145,7 @@ def test_invalid_email_is_refused(ports: Ports, email: str, code: str) -> None:
     assert people(ports) == []
 
 
-@pytest.mark.parametrize("name", ["a\r\nBcc: b@example.com", "a\x00b", "a\u2028b", "x" * 257])
+@cases("name", ["a\r\nBcc: b@example.com", "a\x00b", "a\u2028b", "x" * 257])
 def test_name_must_be_one_line(ports: Ports, name: str) -> None:
     assert codes(ports, replace(ANN, first_name=name)) == [("firstName", "INVALID")]
     assert codes(ports, replace(ANN, last_name=name)) == [("lastName", "INVALID")]
@@ -158,22 +156,20 @@ def test_long_and_empty_names_of_every_script_are_accepted(ports: Ports) -> None
     assert [(user.first_name, user.last_name) for user in people(ports)] == [("", "長" * 256)]
 
 
-@pytest.mark.parametrize(
-    ("password", "code"),
-    [
-        ("123", "PASSWORD_TOO_SHORT"),
-        ("sunshine1", "PASSWORD_TOO_COMMON"),
-        ("ann@example.com", "PASSWORD_TOO_SIMILAR"),
-        ("8203461957", "PASSWORD_ENTIRELY_NUMERIC"),
-    ],
-)
-def test_weak_password_is_refused_for_every_email(ports: Ports, password: str, code: str) -> None:
-    assert codes(ports, replace(ANN, password=password)) == [("password", code)]
-    make_user(ports, "ann@example.com")
-    assert codes(ports, replace(ANN, password=password)) == [("password", code)]
+def test_weak_password_is_refused_for_every_email(ports: Ports) -> None:
+    weak = {
+        "123": "PASSWORD_TOO_SHORT",
+        "sunshine1": "PASSWORD_TOO_COMMON",
+        "ann@example.com": "PASSWORD_TOO_SIMILAR",
+        "8203461957": "PASSWORD_ENTIRELY_NUMERIC",
+    }
+    for make_known in (lambda: None, lambda: make_user(ports, "ann@example.com")):
+        make_known()
+        for password, code in weak.items():
+            assert codes(ports, replace(ANN, password=password)) == [("password", code)]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "code"), [("", "REQUIRED"), ("https://evil.example/", "INVALID"), ("/x", "INVALID")]
 )
 def test_confirmation_url_must_lead_to_an_allowed_host(ports: Ports, url: str, code: str) -> None:

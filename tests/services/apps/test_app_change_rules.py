@@ -15,6 +15,7 @@ from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import actor_of, make_staff, visit
+from tests.fixtures.cases import cases
 
 APPS = Permission.MANAGE_APPS
 ORDERS = Permission.MANAGE_ORDERS
@@ -67,7 +68,7 @@ def test_no_app_can_hold_manage_apps(ports: Ports) -> None:
     assert codes(refused) == [("permissions", "OUT_OF_SCOPE_PERMISSION")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "code"),
     [("", "REQUIRED"), (" ", "REQUIRED"), ("a\rb", "INVALID"), ("x" * 257, "INVALID")],
 )

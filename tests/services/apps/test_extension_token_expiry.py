@@ -8,7 +8,6 @@ from sqlalchemy import delete
 
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused, TokenFault
 from app.models import (
     SessionRecord,
@@ -18,17 +17,13 @@ from app.services.apps.app_changes import deactivate_app, delete_app
 from app.services.people.user_status import deactivate_user, sign_out_user
 from app.services.sign_in.sessions import deactivate_all_tokens
 from app.services.sign_in.tokens import verify_token
-from tests.builders.apps import make_extension_app
 from tests.builders.people import (
     NOBODY,
-    actor_of,
-    make_staff,
     sign_in,
 )
-from tests.builders.shop import set_mode
 from tests.builders.tokens import claims_in
 from tests.fakes.clock import FakeClock
-from tests.services.extension_setup import ORDERS, PAGES, Scene, acts, set_scene, token_for
+from tests.services.extension_setup import Scene, acts, set_scene, token_for
 
 USERS = Permission.MANAGE_USERS
 PASSWORD, OIDC = SessionOrigin.PASSWORD, SessionOrigin.OIDC
@@ -65,33 +60,6 @@ def test_extension_token_ends_with_its_user_app_or_session(
     with pytest.raises(Refused) as refused:
         verify_token(second_process, NOBODY, token=scene.token)
     assert refused.value.problems[0].code == "JWT_INVALID_TOKEN"
-
-
-@pytest.mark.parametrize(
-    ("mode", "origin", "rights"),
-    [
-        (PasswordLoginMode.ENABLED, PASSWORD, {ORDERS}),
-        (PasswordLoginMode.ENABLED, OIDC, {ORDERS}),
-        (PasswordLoginMode.CUSTOMERS_ONLY, PASSWORD, set()),
-        (PasswordLoginMode.CUSTOMERS_ONLY, OIDC, {ORDERS}),
-        (PasswordLoginMode.DISABLED, PASSWORD, None),
-        (PasswordLoginMode.DISABLED, OIDC, {ORDERS}),
-    ],
-)
-def test_extension_token_follows_the_login_mode_of_its_session(
-    ports: Ports, mode: PasswordLoginMode, origin: SessionOrigin, rights: set[Permission] | None
-) -> None:
-    staff = make_staff(ports, "ann@example.com", ORDERS, PAGES)
-    app = make_extension_app(ports, "extension", ORDERS)
-    token = token_for(ports, actor_of(ports, staff, origin), app)
-    set_mode(ports, mode)
-    actor = acts(ports, token)
-    if rights is None:
-        assert actor.fault is TokenFault.INVALID
-        return
-    assert actor.permissions == rights
-    assert actor.is_staff is bool(rights)
-    assert actor.origin is origin
 
 
 def test_extension_token_expires_after_five_minutes_or_with_its_session(

@@ -144,46 +144,46 @@ def test_only_the_worker_installs(ports: Ports) -> None:
     assert install_next_app(ports, WORKER) == 0
 
 
-@pytest.mark.parametrize(
-    ("reply", "message"),
-    [
-        (refuse("We do not serve this shop."), "We do not serve this shop."),
-        (refuse("Down for repairs.", 503), "Down for repairs."),
-        (refuse("No, and with a good status.", 200), "No, and with a good status."),
-        (refuse("Two\nlines\x1b[31m"), "Two lines [31m"),
-        (Reply(500), "The app rejected its token: HTTP 500."),
-        (Reply(403, b"<html>no</html>"), "The app rejected its token: HTTP 403."),
-        (
-            Reply(400, b"Missing saleor-api-url header"),
-            "The app rejected its token: HTTP 400. It answered: Missing saleor-api-url header",
-        ),
-        (
-            Reply(400, b"\x1b[31m" + 300 * b"a\n"),
-            f"The app rejected its token: HTTP 400. It answered: [31m{97 * 'a '}a…",
-        ),
-        (
-            Reply(400, b'{"error": "text"}'),
-            "The app rejected its token: HTTP 400.",
-        ),
-        (
-            Reply(302, headers={"Location": "http://localhost/register"}),
-            "The app rejected its token: HTTP 302.",
-        ),
-    ],
-)
-def test_refused_installation_stores_only_the_apps_message(
-    ports: Ports, reply: Reply, message: str
-) -> None:
+REFUSALS: list[tuple[Reply, str]] = [
+    (refuse("We do not serve this shop."), "We do not serve this shop."),
+    (refuse("Down for repairs.", 503), "Down for repairs."),
+    (refuse("No, and with a good status.", 200), "No, and with a good status."),
+    (refuse("Two\nlines\x1b[31m"), "Two lines [31m"),
+    (Reply(500), "The app rejected its token: HTTP 500."),
+    (Reply(403, b"<html>no</html>"), "The app rejected its token: HTTP 403."),
+    (
+        Reply(400, b"Missing saleor-api-url header"),
+        "The app rejected its token: HTTP 400. It answered: Missing saleor-api-url header",
+    ),
+    (
+        Reply(400, b"\x1b[31m" + 300 * b"a\n"),
+        f"The app rejected its token: HTTP 400. It answered: [31m{97 * 'a '}a…",
+    ),
+    (Reply(400, b'{"error": "text"}'), "The app rejected its token: HTTP 400."),
+    (
+        Reply(302, headers={"Location": "http://localhost/register"}),
+        "The app rejected its token: HTTP 302.",
+    ),
+]
+"""What the app answers to its token, and why the installation failed."""
+
+
+def test_refused_installation_stores_only_the_apps_message(ports: Ports) -> None:
+    replies = iter(REFUSALS)
     with app_server() as app:
-        app.decide = lambda _told: reply
-        want(ports, app)
-        assert work(ports) == 1
-    assert failed(ports) == message
+        app.decide = lambda _told: next(replies)[0]
+        for _ in REFUSALS:
+            want(ports, app)
+            assert work(ports) == 1
+    installations = list_installations(ports, OPERATOR)
+    assert {one.status for one in installations} == {JobStatus.FAILED}
+    messages = [message for _, message in REFUSALS]
+    assert sorted(one.message for one in installations) == sorted(messages)
+    written = [row.after for row in trail(ports, "app_installation.fail")]
+    assert written == [{"message": message} for message in messages]
     assert left_behind(ports) == {}
-    assert not opens(ports, app.handshakes[0].token)
+    assert not any(opens(ports, handshake.token) for handshake in app.handshakes)
     assert events(ports) == []
-    [row] = trail(ports, "app_installation.fail")
-    assert row.after == {"message": message}
 
 
 def test_token_echoed_by_the_app_is_not_shown(ports: Ports) -> None:

@@ -8,6 +8,7 @@ import pytest
 from typing_extensions import override
 
 from app.adapters.http.guarded_http import GuardedHttp
+from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType
@@ -15,7 +16,11 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Http, Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.apps.app_changes import NewApp, create_app
-from app.services.apps.installation_requests import MAX_SIZE, fetch_manifest
+from app.services.apps.installation_requests import (
+    MAX_SIZE,
+    fetch_manifest,
+    list_installations,
+)
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, visit
@@ -145,31 +150,32 @@ def test_token_is_not_sent_to_an_internal_address(ports: Ports) -> None:
     assert left_behind(ports) == {}
 
 
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"permissions": ["MANAGE_NOTHING"]}, [("permissions", "INVALID_PERMISSION")]),
-        ({"tokenTargetUrl": "/register"}, [("tokenTargetUrl", "INVALID_URL_FORMAT")]),
-        ({"appUrl": "javascript:alert(1)"}, [("appUrl", "INVALID_URL_FORMAT")]),
-        ({"id": ..., "name": 5}, [("id", "REQUIRED"), ("name", "INVALID")]),
-        (
-            {"webhooks": [{"name": "x", "targetUrl": "https://app.example/", "query": "{shop}"}]},
-            [("webhooks", "INVALID")],
-        ),
-        (
-            {"webhooks": [{"name": "x", "targetUrl": "http://127.1:8/", "query": QUERY}]},
-            [("webhooks", "INVALID")],
-        ),
-    ],
+PROBLEMS: tuple[tuple[dict[str, object], list[tuple[str, str]]], ...] = (
+    ({"permissions": ["MANAGE_NOTHING"]}, [("permissions", "INVALID_PERMISSION")]),
+    ({"tokenTargetUrl": "/register"}, [("tokenTargetUrl", "INVALID_URL_FORMAT")]),
+    ({"appUrl": "javascript:alert(1)"}, [("appUrl", "INVALID_URL_FORMAT")]),
+    ({"id": ..., "name": 5}, [("id", "REQUIRED"), ("name", "INVALID")]),
+    (
+        {"webhooks": [{"name": "x", "targetUrl": "https://app.example/", "query": "{shop}"}]},
+        [("webhooks", "INVALID")],
+    ),
+    (
+        {"webhooks": [{"name": "x", "targetUrl": "http://127.1:8/", "query": QUERY}]},
+        [("webhooks", "INVALID")],
+    ),
 )
-def test_manifest_problems_are_reported_by_key(
-    ports: Ports, changes: dict[str, object], expected: list[tuple[str, str]]
-) -> None:
-    with app_server("Latchkey", **changes) as app:
-        assert problems(ports, app.manifest_url) == expected
-        want(ports, app)
-        assert work(ports) == 1
-    assert expected[0][0] in failed(ports)
+"""What the manifest has instead, and its problems by their keys."""
+
+
+def test_manifest_problems_are_reported_by_key(ports: Ports) -> None:
+    for changes, expected in PROBLEMS:
+        with app_server("Latchkey", **changes) as app:
+            assert problems(ports, app.manifest_url) == expected
+            want(ports, app)
+            assert work(ports) == 1
+        newest = max(list_installations(ports, OPERATOR), key=lambda one: one.id)
+        assert newest.status is JobStatus.FAILED
+        assert expected[0][0] in newest.message
     assert left_behind(ports) == {}
 
 

@@ -7,6 +7,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from tests.builders.audit import trail
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 STAFF = Actor(ActorKind.USER, user_id=7, app_id=3, name="staff@example.com", address="2001:db8::1")
 
@@ -38,14 +39,14 @@ def test_audit_entry_has_actor_action_subject_time_and_address(
     assert (row.before, row.after) == ({"name": "Old"}, {"name": "Importer"})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("actor", "name"),
     [(OPERATOR, "operator"), (WORKER, "worker"), (anonymous(), "anonymous")],
 )
 def test_actor_without_name_is_named_by_kind(ports: Ports, actor: Actor, name: str) -> None:
     write(ports, actor, Change("x", "Shop", 1))
 
-    [row] = trail(ports, "x")
+    *_, row = trail(ports, "x")
     assert (row.actor_kind, row.actor_name, row.address) == (name, name, "")
     assert (row.actor_user_id, row.actor_app_id) == (None, None)
 

@@ -93,37 +93,36 @@ def test_products_cannot_be_changed_without_permission(ports: Ports) -> None:
     check()
 
 
-@pytest.mark.parametrize(
-    ("input_", "field", "code"),
-    [
-        ({"name": ABSENT}, "name", "REQUIRED"),
-        ({"name": None}, "name", "REQUIRED"),
-        ({"name": "  "}, "name", "REQUIRED"),
-        ({"name": "a" * 251}, "name", "INVALID"),
-        ({"name": "a\0"}, "name", "INVALID"),
-        ({"slug": "a b"}, "slug", "INVALID"),
-        ({"slug": "a" * 256}, "slug", "INVALID"),
-        ({"description": "a\0"}, "description", "INVALID"),
-        ({"description": "a" * 20_001}, "description", "INVALID"),
-        ({"price": Decimal("-0.01")}, "price", "INVALID"),
-        ({"price": Decimal("1E+40")}, "price", "INVALID"),
-        ({"price": Decimal("0.001")}, "price", "INVALID"),
-        ({"currency": "USD"}, "currency", "INVALID"),
-        ({"price": ABSENT, "currency": "USD"}, "currency", "INVALID"),
-        ({"price": None, "currency": "USD"}, "currency", "INVALID"),
-    ],
+INVALID: tuple[tuple[dict[str, Any], str, str], ...] = (
+    ({"name": ABSENT}, "name", "REQUIRED"),
+    ({"name": None}, "name", "REQUIRED"),
+    ({"name": "  "}, "name", "REQUIRED"),
+    ({"name": "a" * 251}, "name", "INVALID"),
+    ({"name": "a\0"}, "name", "INVALID"),
+    ({"slug": "a b"}, "slug", "INVALID"),
+    ({"slug": "a" * 256}, "slug", "INVALID"),
+    ({"description": "a\0"}, "description", "INVALID"),
+    ({"description": "a" * 20_001}, "description", "INVALID"),
+    ({"price": Decimal("-0.01")}, "price", "INVALID"),
+    ({"price": Decimal("1E+40")}, "price", "INVALID"),
+    ({"price": Decimal("0.001")}, "price", "INVALID"),
+    ({"currency": "USD"}, "currency", "INVALID"),
+    ({"price": ABSENT, "currency": "USD"}, "currency", "INVALID"),
+    ({"price": None, "currency": "USD"}, "currency", "INVALID"),
 )
-def test_invalid_fields_are_reported_and_nothing_is_stored(
-    ports: Ports, input_: dict[str, Any], field: str, code: str
-) -> None:
-    with pytest.raises(Refused) as excinfo:
-        create_product(ports, STAFF, replace(FULL, **input_))
-    assert codes(excinfo) == [(field, code)]
+"""Input, and the field and code of its problem."""
+
+
+def test_invalid_fields_are_reported_and_nothing_is_stored(ports: Ports) -> None:
     key = make_product(ports)
-    if ABSENT not in (input_.get("name"), input_.get("price")):
+    for input_, field, code in INVALID:
         with pytest.raises(Refused) as excinfo:
-            update_product(ports, STAFF, product_id(key), replace(FULL, **input_))
-        assert codes(excinfo) == [(field, code)]
+            create_product(ports, STAFF, replace(FULL, **input_))
+        assert codes(excinfo) == [(field, code)], input_
+        if ABSENT not in (input_.get("name"), input_.get("price")):
+            with pytest.raises(Refused) as excinfo:
+                update_product(ports, STAFF, product_id(key), replace(FULL, **input_))
+            assert codes(excinfo) == [(field, code)], input_
     assert count(ports) == 1
     assert events(ports) == []
 

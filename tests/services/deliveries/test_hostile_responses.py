@@ -79,7 +79,7 @@ def test_invalid_retry_after_is_ignored(
     assert SCHEDULE[1] <= (put_off - clock.now()).total_seconds() <= SCHEDULE[1] * 1.1
 
 
-@pytest.mark.parametrize("retry_after", ["9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "86401"])
+@cases("retry_after", ["9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "86401"])
 def test_retry_after_delays_an_attempt_by_at_most_a_day(
     delivering: Ports, http: FakeHttp, clock: FakeClock, retry_after: str
 ) -> None:

@@ -54,40 +54,31 @@ def test_extension_token_claims_grant_no_permission(ports: Ports) -> None:
     assert actor.permissions == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("mode", "origin", "is_worth_something", "has_rights"),
-    [
+def test_extension_follows_the_login_mode_of_its_session(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Importer", PRODUCTS)
+    staff = make_staff(ports, "staff@example.com", PRODUCTS)
+    close_storefront(ports)
+    for mode, origin, is_worth_something, has_rights in (
         (ENABLED, PASSWORD, True, True),
         (ENABLED, OIDC, True, True),
         (CUSTOMERS_ONLY, PASSWORD, True, False),
         (CUSTOMERS_ONLY, OIDC, True, True),
         (DISABLED, PASSWORD, False, False),
         (DISABLED, OIDC, True, True),
-    ],
-)
-def test_extension_follows_the_login_mode_of_its_session(
-    ports: Ports,
-    mode: PasswordLoginMode,
-    origin: SessionOrigin,
-    is_worth_something: bool,
-    has_rights: bool,
-) -> None:
-    app_id, _ = make_app(ports, "Importer", PRODUCTS)
-    staff = make_staff(ports, "staff@example.com", PRODUCTS)
-    token = extension_of(ports, sign_in(ports, staff, origin).access, app_id)
-    set_mode(ports, mode)
-    close_storefront(ports)
+    ):
+        token = extension_of(ports, sign_in(ports, staff, origin).access, app_id)
+        set_mode(ports, mode)
 
-    identity = identify(ports, visit(token))
+        identity = identify(ports, visit(token))
 
-    actor = identity.actor
-    assert actor.fault is (None if is_worth_something else TokenFault.INVALID)
-    assert actor.is_user is is_worth_something
-    assert actor.is_staff is has_rights
-    assert actor.permissions == ({PRODUCTS} if has_rights else frozenset())
-    assert admits(actor, identity.switches) is has_rights
-    if is_worth_something:
-        assert actor.origin is origin
+        actor = identity.actor
+        assert actor.fault is (None if is_worth_something else TokenFault.INVALID), (mode, origin)
+        assert actor.is_user is is_worth_something
+        assert actor.is_staff is has_rights, (mode, origin)
+        assert actor.permissions == ({PRODUCTS} if has_rights else frozenset())
+        assert admits(actor, identity.switches) is has_rights
+        if is_worth_something:
+            assert actor.origin is origin
 
 
 def test_extension_token_without_an_existing_app_is_anonymous(ports: Ports) -> None:

@@ -27,6 +27,7 @@ from tests.builders.people import (
 from tests.builders.shop import close_storefront, configure_shop, set_mode
 from tests.builders.tokens import altered, extension_of
 from tests.fakes.clock import START, FakeClock
+from tests.fixtures.cases import cases
 from tests.services.invalid_tokens import broken_tokens
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
@@ -144,21 +145,29 @@ MODES = [
 ROLES = ["customer", "staff", "superuser"]
 
 
-@pytest.mark.parametrize(("row", "role"), list(product(MODES, ROLES)))
+@pytest.fixture
+def people(ports: Ports) -> dict[str, int]:
+    """Return users by their role, in a shop with a closed storefront."""
+    close_storefront(ports)
+    managers = [make_group(ports, "Managers", *GRANTED)]
+    return {
+        "customer": make_user(ports),
+        "staff": make_user(ports, "staff@example.com", is_staff=True, groups=managers),
+        "superuser": make_user(ports, "root@example.com", is_superuser=True, groups=managers),
+    }
+
+
+@cases(("row", "role"), product(MODES, ROLES))
 def test_session_rights_follow_mode_origin_and_role(
-    ports: Ports, row: tuple[PasswordLoginMode, SessionOrigin, bool, bool], role: str
+    ports: Ports,
+    people: dict[str, int],
+    row: tuple[PasswordLoginMode, SessionOrigin, bool, bool],
+    role: str,
 ) -> None:
     mode, origin, is_worth_something, has_rights = row
     is_staff = role != "customer"
-    user_id = make_user(
-        ports,
-        is_staff=is_staff,
-        is_superuser=role == "superuser",
-        groups=[make_group(ports, "Managers", *GRANTED)] if is_staff else [],
-    )
-    token = sign_in(ports, user_id, origin).access
+    token = sign_in(ports, people[role], origin).access
     set_mode(ports, mode)
-    close_storefront(ports)
 
     identity = who(ports, token)
 

@@ -102,15 +102,13 @@ def test_wrong_token_is_in_the_sign_in_log(ports: Ports, app_id: int) -> None:
     assert (refusal.token_end, refusal.address) == (TOKEN[-4:], ADDRESS)
 
 
-@pytest.mark.parametrize(
-    "other", ["a-token-with-another-end", "x", "ä" * 30, f"a b {TOKEN[-4:]}", "\ud8a0"]
-)
 def test_token_with_another_ending_is_not_compared(
-    ports: Ports, app_id: int, hasher: FakeHasher, other: str
+    ports: Ports, app_id: int, hasher: FakeHasher
 ) -> None:
     import_token(ports, app_id, TOKEN)
-    assert not who(ports, other).actor.is_app
-    assert hasher.verifications == 0
+    for other in ("a-token-with-another-end", "x", "ä" * 30, f"a b {TOKEN[-4:]}", "\ud8a0"):
+        assert not who(ports, other).actor.is_app, other
+        assert hasher.verifications == 0, other
 
 
 def test_own_tokens_are_never_compared(ports: Ports, hasher: FakeHasher) -> None:

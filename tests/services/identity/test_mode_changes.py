@@ -1,5 +1,7 @@
 """Who may set which password login mode: contract, "Password login mode"."""
 
+from itertools import product
+
 import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
@@ -34,19 +36,13 @@ def problems_of(ports: Ports, actor: Actor, update: ShopUpdate) -> tuple[Problem
     return refused.value.problems
 
 
-@pytest.mark.parametrize("target", PasswordLoginMode)
-@pytest.mark.parametrize("present", PasswordLoginMode)
-def test_sso_staff_can_set_any_mode_from_any_mode(
-    ports: Ports, present: PasswordLoginMode, target: PasswordLoginMode
-) -> None:
-    set_mode(ports, present)
-
-    shop = update_shop(
-        ports, manager(ports, SessionOrigin.OIDC), ShopUpdate(password_login_mode=target)
-    )
-
-    assert shop.password_login_mode is target
-    assert settings(ports) == shop
+def test_sso_staff_can_set_any_mode_from_any_mode(ports: Ports) -> None:
+    chief = manager(ports, SessionOrigin.OIDC)
+    for present, target in product(PasswordLoginMode, PasswordLoginMode):
+        set_mode(ports, present)
+        shop = update_shop(ports, chief, ShopUpdate(password_login_mode=target))
+        assert shop.password_login_mode is target, present
+        assert settings(ports) == shop
 
 
 @pytest.mark.parametrize("target", [CUSTOMERS_ONLY, DISABLED])
@@ -90,20 +86,21 @@ def test_operator_can_set_any_mode(
     assert shop.password_login_mode is target
 
 
-@pytest.mark.parametrize("present", PasswordLoginMode)
-def test_app_can_set_enabled_only(ports: Ports, present: PasswordLoginMode) -> None:
+def test_app_can_set_enabled_only(ports: Ports) -> None:
     _, token = make_app(ports, "Switch", SETTINGS)
     app = identify(ports, visit(token)).actor
-    set_mode(ports, present)
-
-    for target in (CUSTOMERS_ONLY, DISABLED):
-        [problem] = problems_of(ports, app, ShopUpdate(password_login_mode=target, name="Other"))
-        assert (problem.field, problem.code) == ("passwordLoginMode", "PASSWORD_AUTH_RESTRICTION")
-        assert settings(ports).password_login_mode is present
-    assert (
-        update_shop(ports, app, ShopUpdate(password_login_mode=ENABLED)).password_login_mode
-        is ENABLED
-    )
+    for present in PasswordLoginMode:
+        set_mode(ports, present)
+        for target in (CUSTOMERS_ONLY, DISABLED):
+            change = ShopUpdate(password_login_mode=target, name="Other")
+            [problem] = problems_of(ports, app, change)
+            assert (problem.field, problem.code) == (
+                "passwordLoginMode",
+                "PASSWORD_AUTH_RESTRICTION",
+            )
+            assert settings(ports).password_login_mode is present
+        shop = update_shop(ports, app, ShopUpdate(password_login_mode=ENABLED))
+        assert shop.password_login_mode is ENABLED
 
 
 def test_a_refused_mode_leaves_every_other_field_of_the_input_unchanged(ports: Ports) -> None:

@@ -11,6 +11,7 @@ from app.services.people.groups import NewGroup, create_group, find_groups, list
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import actor_of, make_group, make_staff, make_user
+from tests.fixtures.cases import cases
 
 STAFF = Permission.MANAGE_STAFF
 ORDERS = Permission.MANAGE_ORDERS
@@ -37,7 +38,7 @@ def test_new_group_is_audited_and_published(ports: Ports) -> None:
     assert (event.type, event.subject_id) == ("PERMISSION_GROUP_CREATED", group.id)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "code"),
     [("", "REQUIRED"), ("  ", "REQUIRED"), ("a\nb", "INVALID"), ("x" * 151, "INVALID")],
 )

@@ -166,14 +166,13 @@ def test_concurrent_uses_get_equal_tokens_and_keep_the_session(ports: Ports) -> 
     assert refresh(ports, answers[0]).access
 
 
-@pytest.mark.parametrize("csrf_token", [..., "", "x" * 64, 7], ids=repr)
-def test_refresh_token_that_was_never_issued_ends_the_session(
-    ports: Ports, csrf_token: object
-) -> None:
-    token = altered(ports, sign_in(ports, make_user(ports)).refresh, csrf_token=csrf_token)
+def test_refresh_token_that_was_never_issued_ends_the_session(ports: Ports) -> None:
+    user_id = make_user(ports)
+    for csrf_token in (..., "", "x" * 64, 7):
+        token = altered(ports, sign_in(ports, user_id).refresh, csrf_token=csrf_token)
 
-    assert_refused(ports, token)
-    assert stored_sessions(ports) == []
+        assert_refused(ports, token)
+        assert stored_sessions(ports) == [], csrf_token
 
 
 def test_session_ended_meanwhile_is_not_refreshed(ports: Ports) -> None:

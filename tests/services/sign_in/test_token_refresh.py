@@ -1,6 +1,7 @@
 """`tokenRefresh`: contract, "Operations" and "`tokenCreate` and friends: codes"."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from sqlalchemy import Delete, Update, delete, update
@@ -152,11 +153,12 @@ def test_broken_refresh_token_is_refused_with_its_code(ports: Ports) -> None:
     }
 
 
-@pytest.mark.parametrize("kind", ["access", "thirdparty", "offline"])
-def test_only_a_refresh_token_refreshes(ports: Ports, kind: str) -> None:
-    token = altered(ports, sign_in(ports, make_user(ports)).refresh, type=kind)
-
-    assert refusal_of(ports, token) == ("refreshToken", "JWT_INVALID_TOKEN")
+def test_only_a_refresh_token_refreshes(ports: Ports) -> None:
+    pair = sign_in(ports, make_user(ports))
+    for kind in ("access", "thirdparty", "offline"):
+        token = altered(ports, pair.refresh, type=kind)
+        assert refusal_of(ports, token) == ("refreshToken", "JWT_INVALID_TOKEN"), kind
+    assert refresh(ports, pair.refresh).access
 
 
 def test_access_token_of_an_ended_session_is_not_a_refresh_token(ports: Ports) -> None:
@@ -174,28 +176,23 @@ def test_expired_refresh_token_is_expired(ports: Ports, clock: FakeClock) -> Non
     assert refusal_of(ports, pair.refresh) == ("refreshToken", "JWT_SIGNATURE_EXPIRED")
 
 
-@pytest.mark.parametrize(
-    "ending",
-    [
+def test_ended_session_and_inactive_user_are_invalid_without_a_field(ports: Ports) -> None:
+    endings: tuple[Update | Delete, ...] = (
         delete(SessionRecord),
         update(UserRecord).values(is_active=False),
         delete(UserRecord),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("mode", PasswordLoginMode)
-def test_ended_session_and_inactive_user_are_invalid_without_a_field(
-    ports: Ports, ending: Update | Delete, mode: PasswordLoginMode
-) -> None:
-    pair = sign_in(ports, make_user(ports))
-    refresh(ports, pair.refresh)
-    set_mode(ports, mode)
-    with ports.database.transaction() as session:
-        session.execute(ending)
+    )
+    for mode, (number, ending) in product(PasswordLoginMode, enumerate(endings)):
+        set_mode(ports, PasswordLoginMode.ENABLED)
+        pair = sign_in(ports, make_user(ports, f"{mode}-{number}@example.com"))
+        refresh(ports, pair.refresh)
+        set_mode(ports, mode)
+        with ports.database.transaction() as session:
+            session.execute(ending)
 
-    is_off = mode is PasswordLoginMode.DISABLED
-    code = "DISABLED_AUTHENTICATION_METHOD" if is_off else "JWT_INVALID_TOKEN"
-    assert refusal_of(ports, pair.refresh) == (None, code)
+        is_off = mode is PasswordLoginMode.DISABLED
+        code = "DISABLED_AUTHENTICATION_METHOD" if is_off else "JWT_INVALID_TOKEN"
+        assert refusal_of(ports, pair.refresh) == (None, code), (mode, str(ending))
 
 
 @pytest.mark.parametrize("name", sorted(OF_NO_SESSION))

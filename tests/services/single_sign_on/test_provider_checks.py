@@ -74,7 +74,7 @@ def test_unusable_discovery_document_changes_nothing(
     assert known_providers(ports)[0].issuer == ""
 
 
-@pytest.mark.parametrize("reply", [Reply(404), Reply(200, b"<html>"), Reply(302)])
+@cases("reply", [Reply(404), Reply(200, b"<html>"), Reply(302)])
 def test_missing_discovery_document_is_reported(
     ports: Ports, other_provider: OwnProvider, reply: Reply
 ) -> None:
@@ -172,7 +172,7 @@ def test_provider_that_is_not_set_up_fails_and_a_disabled_one_warns(
     assert (finding.state, finding.remedy) == (CheckState.FAILED, "flask oidc discover ISSUER")
 
 
-@pytest.mark.parametrize("suffix", ["", "?p=sign_in", "\n"])
+@cases("suffix", ["", "?p=sign_in", "\n"])
 def test_whole_discovery_url_is_read_as_its_issuer(
     ports: Ports, other_provider: OwnProvider, suffix: str
 ) -> None:

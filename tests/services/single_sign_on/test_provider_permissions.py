@@ -1,7 +1,5 @@
 """What may be done with a provider's token: scopes where it rules, groups kept here otherwise."""
 
-import pytest
-
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.ports import Ports
@@ -71,23 +69,15 @@ SCOPES = [
 ]
 
 
-@pytest.mark.parametrize(("scope", "listed", "granted", "is_staff"), SCOPES)
 def test_scope_permissions_are_never_merged_with_local_ones(
-    ports: Ports,
-    provider: OwnProvider,
-    scope: object,
-    listed: object,
-    granted: set[Permission],
-    is_staff: bool,
+    ports: Ports, provider: OwnProvider
 ) -> None:
     make_user(ports, EMAIL, is_staff=True, permissions=[Permission.MANAGE_APPS])
     set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
-
-    claims = {"scope": scope, "permissions": ... if listed is None else listed}
-    token = provider.access_token(**claims)
-
-    actor = who(ports, token).actor
-    assert (actor.permissions, actor.is_staff) == (frozenset(granted), is_staff)
+    for scope, listed, granted, is_staff in SCOPES:
+        claims = {"scope": scope, "permissions": ... if listed is None else listed}
+        actor = who(ports, provider.access_token(**claims)).actor
+        assert (actor.permissions, actor.is_staff) == (frozenset(granted), is_staff), scope
 
 
 def test_scopes_grant_nothing_without_audience(ports: Ports, provider: OwnProvider) -> None:
@@ -105,23 +95,15 @@ def test_local_permissions_count_without_scope_permissions(
     assert (actor.permissions, actor.is_staff) == (frozenset({Permission.MANAGE_APPS}), True)
 
 
-@pytest.mark.parametrize(
-    ("scope", "granted"),
-    [
+def test_provider_with_its_own_scope_prefix_grants_by_that_only(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    prefix = {"use_oauth_scope_permissions": "true", "scope_prefix": "saleor"}
+    set_up(ports, provider, audience=AUDIENCE, **prefix)
+    for scope, granted in (
         ("saleor:manage_products", {Permission.MANAGE_PRODUCTS}),
         ("latchkey:manage_products", set()),
         ("saleor:manage_products latchkey:manage_users", {Permission.MANAGE_PRODUCTS}),
-    ],
-)
-def test_provider_with_its_own_scope_prefix_grants_by_that_only(
-    ports: Ports, provider: OwnProvider, scope: str, granted: set[Permission]
-) -> None:
-    set_up(
-        ports,
-        provider,
-        audience=AUDIENCE,
-        use_oauth_scope_permissions="true",
-        scope_prefix="saleor",
-    )
-    actor = who(ports, provider.access_token(scope=f"openid {scope}")).actor
-    assert actor.permissions == frozenset(granted)
+    ):
+        actor = who(ports, provider.access_token(scope=f"openid {scope}")).actor
+        assert actor.permissions == granted, scope

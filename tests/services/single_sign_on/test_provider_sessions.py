@@ -87,25 +87,22 @@ def test_logout_without_a_session_or_logout_url_succeeds(
     assert log_out_external(ports, NOBODY, plugin_id="no.such", values={}) is None
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
+def test_logout_leads_to_allowed_hosts_for_every_redirect_parameter(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    tokens = sign_in(ports, provider)
+    actor = identify(ports, visit(tokens.access)).actor
+    for value in (
         "https://evil.example",
         "//evil.example",
         "\\\\evil.example",
         " https://evil.example",
         "\ud800",
-    ],
-)
-def test_logout_leads_to_allowed_hosts_for_every_redirect_parameter(
-    ports: Ports, provider: OwnProvider, value: str
-) -> None:
-    tokens = sign_in(ports, provider)
-    actor = identify(ports, visit(tokens.access)).actor
-    for name in ("returnTo", "post_logout_redirect_uri", "redirect_uri", "logout_uri"):
-        with pytest.raises(Refused) as refused:
-            log_out_external(ports, actor, plugin_id=PLUGIN, values={name: value})
-        assert [problem.code for problem in refused.value.problems] == ["INVALID"]
+    ):
+        for name in ("returnTo", "post_logout_redirect_uri", "redirect_uri", "logout_uri"):
+            with pytest.raises(Refused) as refused:
+                log_out_external(ports, actor, plugin_id=PLUGIN, values={name: value})
+            assert [problem.code for problem in refused.value.problems] == ["INVALID"], value
     assert is_in(ports, tokens.access)
 
 

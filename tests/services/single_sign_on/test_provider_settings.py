@@ -163,7 +163,7 @@ def test_each_provider_has_its_own_plugin_id(ports: Ports) -> None:
     assert [provider.slug for provider in found] == ["staff"]
 
 
-@pytest.mark.parametrize("slug", ["", "Staff", "a b", "-x", "x/y", "x" * 64])
+@cases("slug", ["", "Staff", "a b", "-x", "x/y", "x" * 64])
 def test_provider_slug_must_fit_into_a_url(ports: Ports, slug: str) -> None:
     with pytest.raises(Refused) as refused:
         save_provider(ports, OPERATOR, slug, ProviderUpdate({}))

@@ -25,6 +25,7 @@ from tests.builders.shop import set_mode
 from tests.builders.tokens import claims_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.sign_in_log import FakeSignInLog
+from tests.fixtures.cases import cases
 from tests.servers.http import Received, Reply
 from tests.servers.own_provider import AUDIENCE, CLIENT, OwnProvider
 from tests.services.provider_logins import (
@@ -98,7 +99,7 @@ def test_state_and_verifier_are_unreadable_in_the_database(
     assert record.redirect_uri == REDIRECT
 
 
-@pytest.mark.parametrize(
+@cases(
     ("redirect_uri", "code"),
     [
         (None, "REQUIRED"),
@@ -119,7 +120,7 @@ def test_redirects_go_to_allowed_hosts_only(
     ]
 
 
-@pytest.mark.parametrize("plugin", [None, "", "no.such.plugin", "openidconnect", "x" * 300])
+@cases("plugin", [None, "", "no.such.plugin", "openidconnect", "x" * 300])
 def test_unknown_plugin_has_no_sign_in(
     ports: Ports, provider: OwnProvider, plugin: str | None
 ) -> None:
@@ -127,7 +128,7 @@ def test_unknown_plugin_has_no_sign_in(
     assert finish_sign_in(ports, NOBODY, plugin_id=plugin, code=None, state=None) is None
 
 
-@pytest.mark.parametrize("word", ["latchkey", "saleor", "default", "any-word"])
+@cases("word", ["latchkey", "saleor", "default", "any-word"])
 def test_unknown_slug_selects_the_default_provider(
     ports: Ports, provider: OwnProvider, word: str
 ) -> None:
