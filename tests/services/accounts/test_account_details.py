@@ -74,15 +74,16 @@ def test_result_shows_the_sessions_effective_permissions(ports: Ports) -> None:
     assert (user.is_staff, user.permissions) == (False, frozenset())
 
 
-@pytest.mark.parametrize("name", ["a\r\nb", "\x00", "\x1b[31m", "a\u2029b", "\ud83e", "x" * 257])
-def test_name_must_be_one_line(ports: Ports, name: str) -> None:
+def test_name_must_be_one_line(ports: Ports) -> None:
     user_id = make_user(ports, first_name="Ann")
-    with pytest.raises(Refused) as refused:
-        update_account(ports, actor_of(ports, user_id), Details(name, name))
-    assert [(problem.field, problem.code) for problem in refused.value.problems] == [
-        ("firstName", "INVALID"),
-        ("lastName", "INVALID"),
-    ]
+    actor = actor_of(ports, user_id)
+    for name in ("a\r\nb", "\x00", "\x1b[31m", "a\u2029b", "\ud83e", "x" * 257):
+        with pytest.raises(Refused) as refused:
+            update_account(ports, actor, Details(name, name))
+        assert [(problem.field, problem.code) for problem in refused.value.problems] == [
+            ("firstName", "INVALID"),
+            ("lastName", "INVALID"),
+        ], name
     assert user_as_stored(ports, user_id).first_name == "Ann"
 
 

@@ -102,11 +102,11 @@ def test_unconfirmed_customer_can_sign_in_where_allowed(ports: Ports) -> None:
     assert create_token(ports, NOBODY, email="ann@example.com", password=PASSWORD).access
 
 
-@pytest.mark.parametrize("mode", list(PasswordLoginMode))
-def test_registering_works_in_every_login_mode(ports: Ports, mode: PasswordLoginMode) -> None:
-    set_mode(ports, mode)
-    assert register(ports) is True
-    assert len(people(ports)) == 1
+def test_registering_works_in_every_login_mode(ports: Ports) -> None:
+    for count, mode in enumerate(PasswordLoginMode, start=1):
+        set_mode(ports, mode)
+        assert register(ports, replace(ANN, email=f"{mode}@example.com".lower())) is True
+        assert len(people(ports)) == count
 
 
 def test_emails_of_every_script_are_normalized(ports: Ports) -> None:

@@ -80,9 +80,10 @@ def test_app_that_is_not_confirmed_gives_no_code(ports: Ports) -> None:
     assert check_code(ports, NOBODY, user, one_time_code(ports, secret)) is None
 
 
-@pytest.mark.parametrize("code", ["", "abc", "123456", "4kq7-m2xd", "\ud800", "1" * 10_000])
-def test_code_of_an_account_without_factors_is_refused(ports: Ports, code: str) -> None:
-    assert check_code(ports, NOBODY, make_user(ports), code) is None
+def test_code_of_an_account_without_factors_is_refused(ports: Ports) -> None:
+    user_id = make_user(ports)
+    for code in ("", "abc", "123456", "4kq7-m2xd", "\ud800", "1" * 10_000):
+        assert check_code(ports, NOBODY, user_id, code) is None, code[:100]
 
 
 def test_recovery_code_is_accepted_once(ports: Ports) -> None:

@@ -18,6 +18,7 @@ from tests.builders.people import ADDRESS, NOBODY, PASSWORD, make_user
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
 from tests.fakes.passwords import FakeHasher, InterruptedHasher
+from tests.fixtures.cases import cases
 from tests.services.logins import (
     EMAIL,
     GHOST,
@@ -97,7 +98,7 @@ class Crash(BaseException):
     """Whatever may end a thread in the middle of its work."""
 
 
-@pytest.mark.parametrize("crash", [RuntimeError, KeyboardInterrupt, Crash])
+@cases("crash", [RuntimeError, KeyboardInterrupt, Crash])
 def test_crashed_attempt_releases_the_next(ports: Ports, crash: type[BaseException]) -> None:
     def break_off() -> None:
         raise crash

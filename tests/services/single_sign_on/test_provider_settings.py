@@ -130,7 +130,7 @@ def test_plugin_has_the_requested_id(ports: Ports) -> None:
     ]
 
 
-@pytest.mark.parametrize("word", ["latchkey", "mirumee", "saleor", "default", "acme"])
+@cases("word", ["latchkey", "mirumee", "saleor", "default", "acme"])
 def test_words_of_existing_clients_always_name_the_default_provider(
     ports: Ports, word: str
 ) -> None:
