@@ -97,6 +97,16 @@ def test_retries_have_jitter_of_a_tenth(attempts: int, chance: float) -> None:
         ("soon", None),
         ("Sun, 99 Mar 2026 12:02:00 GMT", None),
         ("٣", None),
+        ("9" * 5000, MAX_RETRY_AFTER),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+        ("-99999999999999999999", None),
+        (" ", None),
+        ("1e9", None),
+        ("0x10", None),
+        ("1, 2", None),
+        ("\u00b2", None),
+        ("Mon, 01 Jan 0001 00:00:00 +2359", 0),
+        ("Sun, 01 Mar 2026 12:00:00", None),
     ],
 )
 def test_retry_after_is_a_number_of_seconds_or_a_date(

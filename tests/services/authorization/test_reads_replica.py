@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import NoneType
@@ -129,6 +130,7 @@ def reached(function: Callable[..., object]) -> Iterator[Any]:
                 waiting.append(value)
 
 
+@cache
 def names_in(function: Callable[..., object]) -> set[str]:
     tree = ast.parse(inspect.getsource(function).lstrip())
     body = tree.body[0]
