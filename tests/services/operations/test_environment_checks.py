@@ -1,5 +1,6 @@
 """What the installation leans on: Redis, mail, providers, workers, proxies."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +22,15 @@ from app.models import ForwardingRecord, MailTemplateRecord
 from app.ports import Ports
 from app.services.mails.mail_templates import save_template
 from app.services.operations.background_work import read_worker_status, record_heartbeat
+from app.services.operations.environment_checks import (
+    forwarding_findings,
+    mail_finding,
+    provider_findings,
+    sender_finding,
+    template_findings,
+    throttle_findings,
+    worker_findings,
+)
 from app.services.operations.health_checks import run_checks
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.app_mail import make_mailing_shop
@@ -47,8 +57,32 @@ def at(ports: Ports) -> Later:
     return Later(ports)
 
 
+FINDINGS: dict[str, Callable[[Ports], Iterable[CheckResult]]] = {
+    "login throttle": throttle_findings,
+    "worker": worker_findings,
+    "mail": lambda ports: [mail_finding(ports)],
+    "email templates": template_findings,
+    "emails from apps": sender_finding,
+    "provider default": lambda ports: provider_findings(ports, OPERATOR),
+    "forwarded headers": forwarding_findings,
+}
+
+
 def found(ports: Ports, subject: str) -> list[CheckResult]:
-    return [check for check in run_checks(ports, OPERATOR) if check.subject == subject]
+    """Return the findings of one check: running all of them takes longer than most tests."""
+    return [check for check in FINDINGS[subject](ports) if check.subject == subject]
+
+
+def test_every_check_is_run(at: Later, provider: OwnProvider, tmp_path: Path) -> None:
+    """With a finding of each that finds nothing in a healthy shop."""
+    make_mailing_shop(at()).make_listener(Permission.MANAGE_USERS)
+    with at().database.transaction() as session:
+        seen = at().clock.now()
+        session.add(ForwardingRecord(peer="198.51.100.9", requests=3, last_seen_at=seen))
+    (tmp_path / "invitation.txt").write_text("Welcome")
+    with_folder = replace(at(), own_templates=JinjaOwnTemplates(str(tmp_path)))
+    subjects = {check.subject for check in run_checks(with_folder, OPERATOR)}
+    assert {*FINDINGS} <= subjects
 
 
 def deliver_later(ports: Ports) -> None:
