@@ -39,10 +39,11 @@ def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]
 
 def test_limited_token_has_its_own_permissions(ports: Ports) -> None:
     key, full_token = make_app(ports, "Warehouse", ORDERS, PAGES)
-    for narrowed in (frozenset[Permission](), frozenset({ORDERS}), frozenset({ORDERS, PAGES})):
-        new = create_app_token(ports, OPERATOR, key, TokenOptions(permissions=narrowed))
+    for narrowed in (set[Permission](), {ORDERS}, {ORDERS, PAGES}):
+        options = TokenOptions(permissions=frozenset(narrowed))
+        new = create_app_token(ports, OPERATOR, key, options)
         assert rights(ports, new.secret) == narrowed
-        assert new.token.permissions == narrowed
+        assert new.token.permissions == frozenset(narrowed)
     assert rights(ports, full_token) == {ORDERS, PAGES}
 
 

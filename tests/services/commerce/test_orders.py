@@ -82,13 +82,13 @@ def test_order_can_be_cancelled_until_fulfilled(ports: Ports) -> None:
     assert sent_events(ports)[-2:] == ["ORDER_CANCELLED", "ORDER_UPDATED"]
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
-def test_forbidden_transition_changes_nothing(ports: Ports, step: UseCase) -> None:
+def test_forbidden_transition_changes_nothing(ports: Ports) -> None:
     order = make_order(ports, status=OrderStatus.CANCELED)
     before = len(events(ports))
-    with pytest.raises(Refused) as excinfo:
-        step(ports, STAFF, order_id(order))
-    assert codes(excinfo) == [STEPS[step]]
+    for step, expected in STEPS.items():
+        with pytest.raises(Refused) as excinfo:
+            step(ports, STAFF, order_id(order))
+        assert codes(excinfo) == [expected], step
     assert state(ports, order) == ("CANCELED", False)
     assert len(events(ports)) == before
     assert trail(ports, "order.cancel") == []

@@ -26,6 +26,7 @@ from tests.builders.provider_records import (
     sign_in_by_grant,
 )
 from tests.builders.shop import set_mode
+from tests.fixtures.cases import cases
 
 PLUGIN = "latchkey.authentication.openidconnect"
 SETTINGS = Permission.MANAGE_SETTINGS
@@ -54,10 +55,9 @@ def refusal(ports: Ports, actor: Actor, changes: ProviderUpdate) -> Problem:
     return problem
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "setting"),
     [(OFF, "active"), (ISSUER, "issuer"), (NO_ISSUER, "issuer"), (CLIENT, "client_id")],
-    ids=["off", "issuer", "no issuer", "client"],
 )
 def test_last_sign_in_method_is_kept_with_counts_in_the_message(
     ports: Ports, chief: Actor, changes: ProviderUpdate, setting: str

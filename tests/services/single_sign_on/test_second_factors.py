@@ -15,13 +15,14 @@ from tests.builders.people import NOBODY, make_staff, sessions_of, visit
 from tests.builders.providers import set_up
 from tests.builders.second_factor_rule import require_second_factor
 from tests.builders.tokens import claims_in
+from tests.fixtures.cases import cases
 from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import EMAIL, calls, who
 from tests.services.provider_logins import CODE, PLUGIN, begin, finish
 
 SETTINGS = Permission.MANAGE_SETTINGS
 ACR = "urn:example:2fa"
-PROVEN = pytest.mark.parametrize(
+PROVEN = cases(
     ("claims", "amr"),
     [
         ({"amr": ["pwd", "mfa"]}, ("pwd", "mfa")),
@@ -54,13 +55,14 @@ def caller(ports: Ports, token: str) -> Actor:
 
 
 @PROVEN
-def test_id_token_gives_the_session_its_methods(
+def test_id_token_gives_the_session_its_methods_and_refreshing_adds_none(
     ports: Ports,
     provider: OwnProvider,
     staff: int,
     claims: dict[str, object],
     amr: tuple[str, ...],
 ) -> None:
+    before = len(sessions_of(ports, staff))
     tokens = sign_in(ports, provider, claims)
 
     actor = caller(ports, tokens.access)
@@ -70,6 +72,18 @@ def test_id_token_gives_the_session_its_methods(
     assert tokens.user.is_staff is bool(amr)
     assert claims_in(ports, tokens.access).get("amr") == (list(amr) or None)
 
+    id_claims = provider.id_claims("", amr=["mfa"], acr=ACR)
+    del id_claims["nonce"]
+    provider.grant("the first", id_token=provider.sign(id_claims), refresh_token="the second")
+    refreshed = refresh_external_session(ports, NOBODY, plugin_id=PLUGIN, token=tokens.refresh)
+
+    assert refreshed is not None
+    assert caller(ports, refreshed.access).amr == amr
+    assert caller(ports, refreshed.access).holds(SETTINGS) is bool(amr)
+    assert refreshed.user.is_staff is bool(amr)
+    assert claims_in(ports, refreshed.access).get("amr") == (list(amr) or None)
+    assert [kept.amr for kept in sessions_of(ports, staff)[before:]] == [" ".join(amr)]
+
 
 def test_claims_count_for_nothing_without_the_settings(
     ports: Ports, provider: OwnProvider, staff: int
@@ -78,29 +92,6 @@ def test_claims_count_for_nothing_without_the_settings(
     tokens = sign_in(ports, provider, {"amr": ["mfa"], "acr": ACR})
     assert caller(ports, tokens.access).amr == ()
     assert not caller(ports, provider.access_token(amr=["mfa"], acr=ACR)).holds(SETTINGS)
-
-
-@PROVEN
-def test_refresh_at_the_provider_never_adds_a_second_factor(
-    ports: Ports,
-    provider: OwnProvider,
-    staff: int,
-    claims: dict[str, object],
-    amr: tuple[str, ...],
-) -> None:
-    tokens = sign_in(ports, provider, claims)
-    id_claims = provider.id_claims("", amr=["mfa"], acr=ACR)
-    del id_claims["nonce"]
-    provider.grant("the first", id_token=provider.sign(id_claims), refresh_token="the second")
-
-    refreshed = refresh_external_session(ports, NOBODY, plugin_id=PLUGIN, token=tokens.refresh)
-
-    assert refreshed is not None
-    assert caller(ports, refreshed.access).amr == amr
-    assert caller(ports, refreshed.access).holds(SETTINGS) is bool(amr)
-    assert refreshed.user.is_staff is bool(amr)
-    assert claims_in(ports, refreshed.access).get("amr") == (list(amr) or None)
-    assert [kept.amr for kept in sessions_of(ports, staff)] == [" ".join(amr)]
 
 
 @PROVEN

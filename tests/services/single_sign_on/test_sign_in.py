@@ -286,14 +286,13 @@ def test_inactive_and_unconfirmed_accounts_are_refused(
     assert user.last_login is None
 
 
-@pytest.mark.parametrize(
+@cases(
     "members",
     [
         {"error": None},
         {"error": None, "error_description": None, "scope": None, "expires_in": None},
         {"error": ""},
     ],
-    ids=str,
 )
 def test_token_answer_with_an_empty_error_signs_in(
     ports: Ports, provider: OwnProvider, members: dict[str, object]
