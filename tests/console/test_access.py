@@ -22,6 +22,7 @@ from tests.builders.shop import set_mode
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 MAY = Permission.MANAGE_SETTINGS
 CLOSING = "/console/access/?ask=storefront&open=false"
@@ -40,6 +41,11 @@ def count_requests(shop: Ports, kind: TrafficKind, requests: int) -> None:
     with shop.database.transaction() as session:
         began = bucket_of(shop.clock.now())
         session.add(TrafficRecord(began_at=began, kind=kind.value, requests=requests))
+
+
+@pytest.fixture
+def manager(staff_console: StaffConsole) -> ConsoleClient:
+    return staff_console(MAY)
 
 
 def test_page_needs_manage_settings_and_says_so(staff_console: StaffConsole) -> None:
@@ -164,7 +170,7 @@ def test_closing_takes_a_note_and_a_time(
     assert (settings.storefront_note, settings.storefront_opens_at) == ("Fire drill", None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("opens_at", "error"),
     [
         ("tomorrow", "Enter a date and time such as 2026-11-30 09:00."),
@@ -173,10 +179,10 @@ def test_closing_takes_a_note_and_a_time(
     ],
 )
 def test_unusable_opening_time_keeps_the_dialog_and_what_was_typed(
-    staff_console: StaffConsole, shop: Ports, opens_at: str, error: str
+    manager: ConsoleClient, shop: Ports, opens_at: str, error: str
 ) -> None:
     closing = {"open": "false", "note": "Stocktake", "opens_at": opens_at}
-    refused = staff_console(MAY).send("/console/access/storefront", closing, seen_at=CLOSING)
+    refused = manager.send("/console/access/storefront", closing, seen_at=CLOSING)
     assert refused.status == 422
     assert "Close the storefront?" in refused.text
     assert error in refused.text
@@ -295,11 +301,9 @@ def test_guard_is_the_consoles_alone(shop: Ports) -> None:
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
 
 
-@pytest.mark.parametrize(
-    "query", ["ask=mode&mode=SOMETHING", "ask=storefront&open=maybe", "ask=x"]
-)
-def test_question_about_nothing_shows_the_page(staff_console: StaffConsole, query: str) -> None:
-    question = staff_console(MAY).open(f"/console/access/?{query}")
+@cases("query", ["ask=mode&mode=SOMETHING", "ask=storefront&open=maybe", "ask=x"])
+def test_question_about_nothing_shows_the_page(manager: ConsoleClient, query: str) -> None:
+    question = manager.open(f"/console/access/?{query}")
     assert question.status == 200
     assert '<dialog class="lk-dialog" open' not in question.html
 

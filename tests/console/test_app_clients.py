@@ -7,6 +7,8 @@ from app.ports import Ports
 from tests.builders.apps import link_client, make_app
 from tests.builders.provider_records import ISSUER_THERE, make_provider
 from tests.console.conftest import StaffConsole
+from tests.console.staff_client import ConsoleClient
+from tests.fixtures.cases import cases
 
 APPS, ORDERS = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS
 CLIENT = {"provider": "default", "client_id": "stock-sync", "subject": "its account"}
@@ -16,6 +18,11 @@ CLIENT = {"provider": "default", "client_id": "stock-sync", "subject": "its acco
 def app_id(shop: Ports) -> int:
     make_provider(shop, audience="https://shop.example/api")
     return make_app(shop, "Stock", ORDERS)[0]
+
+
+@pytest.fixture
+def console(staff_console: StaffConsole) -> ConsoleClient:
+    return staff_console(APPS, ORDERS)
 
 
 def test_client_is_linked_shown_and_unlinked(app_id: int, staff_console: StaffConsole) -> None:
@@ -47,7 +54,7 @@ def test_app_with_more_rights_is_out_of_reach(
     assert "sync" in console.open(f"/console/apps/{app_id}?view=tokens").text
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "message"),
     [
         ({"client_id": ""}, "Enter a client ID."),
@@ -56,9 +63,8 @@ def test_app_with_more_rights_is_out_of_reach(
     ],
 )
 def test_problem_is_shown_at_its_field(
-    app_id: int, staff_console: StaffConsole, changes: dict[str, str], message: str
+    app_id: int, console: ConsoleClient, changes: dict[str, str], message: str
 ) -> None:
-    console = staff_console(APPS, ORDERS)
     refused = console.send(f"/console/apps/{app_id}/clients/new", {**CLIENT, **changes})
     assert (refused.status, message in refused.text) == (422, True)
 

@@ -16,6 +16,7 @@ from tests.builders.second_factor_rule import require_second_factor
 from tests.console.conftest import StaffConsole
 from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 URL = "/console/account/security/"
 PASSKEYS = f"{URL}passkeys/"
@@ -54,6 +55,11 @@ def count(shop: Ports) -> int:
         return read_factors(session, OWN_KEY).passkeys
 
 
+@pytest.fixture
+def console(staff_console: StaffConsole) -> ConsoleClient:
+    return staff_console()
+
+
 def test_passkey_is_added_and_recovery_codes_are_shown_once(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
@@ -69,11 +75,10 @@ def test_passkey_is_added_and_recovery_codes_are_shown_once(
     assert not _CODE.findall(console.follow(answer).html)
 
 
-@pytest.mark.parametrize("missing", ["challenge", "credential"])
+@cases("missing", ["challenge", "credential"])
 def test_form_without_the_browsers_answer_is_refused(
-    staff_console: StaffConsole, shop: Ports, missing: str
+    console: ConsoleClient, shop: Ports, missing: str
 ) -> None:
-    console = staff_console()
     sent = values_of(begin(console), SoftwareAuthenticator(origin=ORIGIN))
     del sent[missing]
     answer = console.send(f"{PASSKEYS}add", sent, seen_at=URL)
@@ -98,7 +103,7 @@ def test_synced_passkey_is_named_so(staff_console: StaffConsole) -> None:
     assert "Synced by a password manager" in console.open(URL).text
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "message"),
     [
         ({"name": ""}, "Enter a name for the passkey."),
@@ -109,17 +114,17 @@ def test_synced_passkey_is_named_so(staff_console: StaffConsole) -> None:
     ],
 )
 def test_refused_form_is_shown_again_with_new_options(
-    staff_console: StaffConsole, shop: Ports, values: dict[str, str], message: str
+    console: ConsoleClient, shop: Ports, values: dict[str, str], message: str
 ) -> None:
-    console = staff_console()
+    before = count(shop)
     refused = add(console, None, **values)
     assert refused.status == 422
     assert message in refused.text
-    assert count(shop) == 0
+    assert count(shop) == before
     authenticator = SoftwareAuthenticator(origin=ORIGIN)
     again = console.send(f"{PASSKEYS}add", values_of(refused, authenticator), seen_at=URL)
     assert again.status == 303
-    assert count(shop) == 1
+    assert count(shop) == before + 1
 
 
 def test_changes_ask_who_it_is_first(

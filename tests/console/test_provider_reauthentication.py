@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
+from flask import Flask
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -16,6 +17,7 @@ from tests.builders.providers import set_up
 from tests.builders.second_factors import make_authenticator_app, one_time_code
 from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 from tests.servers.own_provider import OwnProvider, own_provider
 
 WITH = "/console/sign-in/with/latchkey.authentication.openidconnect"
@@ -40,12 +42,13 @@ def come_in(console: ConsoleClient, provider: OwnProvider, **claims: object) -> 
     return console.open(f"{WITH}/callback?code=a+code&state={question['state'][0]}")
 
 
-@pytest.mark.parametrize("unclear", [..., None, 0, "yesterday", True, 10**15])
+@cases("unclear", [..., None, 0, "yesterday", True, 10**15])
 def test_missing_auth_time_counts_as_fresh(
-    anonymous_console: ConsoleClient, provider: OwnProvider, unclear: object
+    app: Flask, shop: Ports, provider: OwnProvider, unclear: object
 ) -> None:
-    come_in(anonymous_console, provider, auth_time=unclear)
-    assert anonymous_console.open(CLOSING).status == 200
+    console = ConsoleClient(app.test_client(), shop)
+    come_in(console, provider, auth_time=unclear)
+    assert console.open(CLOSING).status == 200
 
 
 def test_fresh_provider_sign_in_is_a_reauthentication(

@@ -3,7 +3,6 @@
 import html
 from urllib.parse import quote
 
-import pytest
 from sqlalchemy import update
 
 from app.domain.authorization.permissions import Permission
@@ -17,6 +16,7 @@ from tests.builders.provider_records import make_provider
 from tests.builders.sign_in_events import make_sign_in
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
+from tests.fixtures.cases import cases
 
 SEARCH = "/console/search/"
 STAFF, USERS, ORDERS = (
@@ -120,7 +120,7 @@ def test_order_number_leads_to_its_customer(staff_console: StaffConsole, shop: P
     assert 'href="/console/customers/?q=' in page.html
 
 
-@pytest.mark.parametrize(
+@cases(
     ("words", "address"),
     [
         ("log out", "/console/account/"),
@@ -131,10 +131,8 @@ def test_order_number_leads_to_its_customer(staff_console: StaffConsole, shop: P
         ("users", "/console/customers/"),
     ],
 )
-def test_page_is_found_by_other_names(
-    staff_console: StaffConsole, words: str, address: str
-) -> None:
-    found = staff_console(*Permission).open(f"{SEARCH}?q={words.replace(' ', '+')}").html
+def test_page_is_found_by_other_names(admin: ConsoleClient, words: str, address: str) -> None:
+    found = admin.open(f"{SEARCH}?q={words.replace(' ', '+')}").html
     assert f'href="{address}"' in found.split("data-results")[1]
 
 

@@ -15,7 +15,9 @@ from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.second_factor_rule import add_unusable_passkey, require_second_factor
 from tests.builders.second_factors import make_authenticator_app, one_time_code
 from tests.console.conftest import StaffConsole
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 PAGE = "/console/settings/second-factor"
 MANAGER = Permission.MANAGE_SETTINGS
@@ -25,6 +27,11 @@ SAVE = PAGE
 
 def settings(shop: Ports) -> ShopSettings:
     return show_settings(shop, OPERATOR)
+
+
+@pytest.fixture
+def manager(staff_console: StaffConsole) -> ConsoleClient:
+    return staff_console(MANAGER)
 
 
 def test_card_counts_staff_without_a_second_factor(
@@ -89,14 +96,13 @@ def test_grace_period_alone_can_be_changed_before(
     assert "Applies when you require a second factor." in page
 
 
-@pytest.mark.parametrize("grace", ["", "soon", "-1", "366", "1e1", "٣", "9" * 40])
+@cases("grace", ["", "soon", "-1", "366", "1e1", "٣", "9" * 40])
 def test_invalid_grace_period_is_refused_at_its_field(
-    staff_console: StaffConsole, shop: Ports, grace: str
+    manager: ConsoleClient, shop: Ports, grace: str
 ) -> None:
-    console = staff_console(MANAGER)
     for refused in (
-        console.open(ASK.format("REQUIRED", grace)),
-        console.send(SAVE, {"factor": "REQUIRED", "grace": grace}, seen_at=PAGE),
+        manager.open(ASK.format("REQUIRED", grace)),
+        manager.send(SAVE, {"factor": "REQUIRED", "grace": grace}, seen_at=PAGE),
     ):
         assert refused.status == 422
         assert "Grace period in days: Enter a number of days" in refused.text

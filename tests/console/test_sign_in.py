@@ -4,10 +4,9 @@ import re
 from typing import cast
 
 import pytest
+from flask import Flask
 from sqlalchemy import delete
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
@@ -20,6 +19,7 @@ from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import KEYBOARD, ConsoleClient, Page
 from tests.fakes.activity import FakeActivity
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 
 def test_sign_in_returns_to_the_requested_page(
@@ -35,17 +35,23 @@ def test_sign_in_returns_to_the_requested_page(
     assert led.leads_to == "/console/keyboard?from=here"
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def staff(shop: Ports) -> str:
+    """The email of somebody who may sign in."""
+    make_staff(shop)
+    return "staff@example.com"
+
+
+@cases(
     "elsewhere",
     ["//evil.example/", "https://evil.example/", "/console/\\evil.example", "/graphql/", "/%0a"],
 )
 def test_sign_in_ignores_a_foreign_next_url(
-    anonymous_console: ConsoleClient, shop: Ports, elsewhere: str
+    app: Flask, shop: Ports, staff: str, elsewhere: str
 ) -> None:
-    make_staff(shop)
-    led = anonymous_console.send(
+    led = ConsoleClient(app.test_client(), shop).send(
         f"/console/sign-in?next={elsewhere}",
-        {"email": "staff@example.com", "password": PASSWORD},
+        {"email": staff, "password": PASSWORD},
     )
     assert led.leads_to == "/console/"
 
@@ -312,7 +318,7 @@ def test_blocked_address_is_told_how_long_to_wait(
     assert "UTC" not in again
 
 
-@pytest.mark.parametrize(
+@cases(
     ("asked", "shops", "language"),
     [
         ("", "FR", "fr"),
@@ -323,11 +329,10 @@ def test_blocked_address_is_told_how_long_to_wait(
     ],
 )
 def test_page_is_in_the_browsers_language_or_the_shops(
-    ports: Ports, asked: str, shops: str, language: str
+    app: Flask, shop: Ports, asked: str, shops: str, language: str
 ) -> None:
-    configure_shop(ports, default_language=shops)
-    client = create_app(ports, Settings()).test_client()
-    page = client.get("/console/sign-in", headers={"Accept-Language": asked})
+    configure_shop(shop, default_language=shops)
+    page = app.test_client().get("/console/sign-in", headers={"Accept-Language": asked})
     assert f'<html lang="{language}"' in " ".join(page.text.split())
 
 

@@ -171,6 +171,7 @@ def test_identity_is_linked_on_the_security_page_and_unlinked_there(
     assert browser.open(INSIDE).status == 303
 
 
+@pytest.mark.one_of("mode")
 @pytest.mark.parametrize("mode", [PasswordLoginMode.CUSTOMERS_ONLY, PasswordLoginMode.DISABLED])
 def test_restricted_session_becomes_one_of_the_provider(
     anonymous_console: ConsoleClient,
@@ -199,10 +200,11 @@ def test_restricted_session_becomes_one_of_the_provider(
     assert [one.origin for one in sessions_of(shop, alice)].count("password") == 0
 
 
-@pytest.mark.parametrize("mode", PasswordLoginMode)
+@cases("mode", PasswordLoginMode)
 def test_password_session_signs_out_in_every_mode(
     anonymous_console: ConsoleClient, shop: Ports, alice: int, mode: PasswordLoginMode
 ) -> None:
+    set_mode(shop, PasswordLoginMode.ENABLED)
     anonymous_console.sign_in("alice@sso.example")
     set_mode(shop, mode)
     left = anonymous_console.send("/console/sign-out", seen_at=INSIDE)
