@@ -37,6 +37,7 @@ from tests.console.list_cells import active_filters
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.no_database import NoDatabase
 from tests.fixtures.cases import cases
+from tests.fixtures.one_of_each import InTurn
 from tests.fixtures.ports import fake_ports
 from tests.hostile.cpu import cpu_seconds
 
@@ -84,6 +85,7 @@ def demo(run_directory: Path, _migrated_file: Path, tmp_path: Path) -> Iterator[
     ports.database.close()
 
 
+@pytest.mark.first
 def test_home_and_audit_log_take_a_few_times_the_processor_time_of_a_list(demo: Ports) -> None:
     console = ConsoleClient(create_app(demo, Settings()).test_client(), demo)
     console.enter("admin@example.com")
@@ -287,7 +289,7 @@ def test_activity_names_people_and_folds_repeats(admin: ConsoleClient, shop: Por
 
 
 def test_nothing_on_home_stays_english_in_another_language(
-    admin: ConsoleClient, shop: Ports
+    admin: ConsoleClient, shop: Ports, in_turn: InTurn
 ) -> None:
     make_failures(shop)
     hook = make_webhook(shop, make_app(shop, "Labels")[0], name="Labels")
@@ -307,7 +309,7 @@ def test_nothing_on_home_stays_english_in_another_language(
 
     english = sentences("EN")
     assert len(english) > 40
-    for code in ("DE", "FR", "ES", "PL"):
+    for code in in_turn(("DE", "FR", "ES", "PL"), 2):
         assert english & sentences(code) <= {"Ada Okafor", "Harbour ID", "Latchkey shop"}, code
 
 

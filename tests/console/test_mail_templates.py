@@ -63,6 +63,7 @@ def test_every_email_is_listed_with_its_template(console: ConsoleClient, shop: P
     assert "Custom Deutsch" in console.open(LIST).text
 
 
+@pytest.mark.first
 def test_editor_begins_with_the_default_and_documents_the_values(console: ConsoleClient) -> None:
     for kind in MailKind:
         page = console.open(f"{LIST}{kind.value}?language=DE")

@@ -3,6 +3,7 @@
 import html
 import re
 
+import pytest
 from flask import url_for
 from sqlalchemy import update
 
@@ -146,6 +147,7 @@ def test_person_reads_in_their_language_what_became_of_a_filter(
     assert "Sie haben bereits einen Filter mit diesem Namen." in page.text
 
 
+@pytest.mark.first
 def test_every_list_shows_its_saved_filters_without_a_further_statement(
     staff_console: StaffConsole, statements: Statements
 ) -> None:

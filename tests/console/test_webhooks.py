@@ -218,10 +218,10 @@ def test_sample_event_is_about_the_named_object(staff_console: StaffConsole, sho
         asked = "/console/webhooks/1?ask=test"
         sent = console.send("/console/webhooks/1/test", data, seen_at=asked)
         assert sent.leads_to == f"/console/deliveries/{key}", name
+        assert "Sending sample event." in console.follow(sent).text, name
         with shop.database.transaction() as session:
             stored = session.get_one(DeliveryRecord, key)
             assert (stored.event, stored.subject_id) == ("PRODUCT_UPDATED", product), name
-    assert "Sending sample event." in console.follow(sent).text
 
 
 @pytest.fixture
