@@ -33,30 +33,29 @@ class AppPageLoader:
 
     @cached_property
     def tokens(self) -> Mapping[int, tuple[AppToken, ...]]:
-        by_app = tokens_of_apps(self._context.ports, self._context.actor, self._ids)
-        return {app.id: by_app.get(app.id, ()) for app in self._apps}
+        return self._by_app(tokens_of_apps(*self._context.caller, self._ids))
 
     @cached_property
     def webhooks(self) -> Mapping[int, tuple[Webhook, ...]]:
-        by_app = webhooks_of_apps(self._context.ports, self._context.actor, self._ids)
-        return {app.id: by_app.get(app.id, ()) for app in self._apps}
+        return self._by_app(webhooks_of_apps(*self._context.caller, self._ids))
 
     @cached_property
     def problems(self) -> Mapping[int, tuple[AppProblem, ...]]:
-        by_app = problems_of_apps(self._context.ports, self._context.actor, self._ids)
-        return {app.id: by_app.get(app.id, ()) for app in self._apps}
+        return self._by_app(problems_of_apps(*self._context.caller, self._ids))
 
     @cached_property
     def dismissers(self) -> Mapping[int, User]:
         """Those who dismissed problems of the page's apps, if the caller can see them."""
         ids = {one.dismissed_by_id for problems in self.problems.values() for one in problems}
         keys = [key for key in ids if key is not None]
-        return dismissers_of_problems(self._context.ports, self._context.actor, keys)
+        return dismissers_of_problems(*self._context.caller, keys)
 
     @cached_property
     def extensions(self) -> Mapping[int, tuple[Extension, ...]]:
-        by_app = extensions_of_apps(self._context.ports, self._context.actor, self._existing_apps)
-        return {app.id: by_app.get(app.id, ()) for app in self._apps}
+        return self._by_app(extensions_of_apps(*self._context.caller, self._existing_apps))
+
+    def _by_app(self, found: Mapping[int, tuple[Item, ...]]) -> Mapping[int, tuple[Item, ...]]:
+        return {app.id: found.get(app.id, ()) for app in self._apps}
 
     def public_metadata(self, app: App) -> Metadata:
         return self._metadata(app, self._public_metadata, public_metadata_of_apps)
@@ -73,7 +72,7 @@ class AppPageLoader:
         if app.id not in loaded:
             own = self._context.actor.app_id
             ids = [app.id] if app.id == own else [key for key in self._ids if key != own]
-            loaded |= load(self._context.ports, self._context.actor, ids)
+            loaded |= load(*self._context.caller, ids)
         return loaded.get(app.id, {})
 
     def access_token(self, app: App) -> str | None:
@@ -84,7 +83,7 @@ class AppPageLoader:
 
     @cached_property
     def _sign_access_token(self) -> Callable[[App], str | None]:
-        return extension_token_signer(self._context.ports, self._context.actor)
+        return extension_token_signer(*self._context.caller)
 
     @property
     def _ids(self) -> tuple[int, ...]:

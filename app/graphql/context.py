@@ -7,7 +7,7 @@ from graphql import GraphQLError, GraphQLResolveInfo
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.values.unchanging import unchanging
-from app.graphql.loaders import Loaders, make_loaders
+from app.graphql.loaders import Loaders
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 from app.services.sign_in.tokens import Verified
@@ -73,8 +73,7 @@ class RequestContext:
         """Return the loaders of the root field above ``info``."""
         root = _root_key(info)
         if root not in self._loaders:
-            made = make_loaders(self.ports, self.actor, self.proven_users, self.proven_owners)
-            self._loaders[root] = made
+            self._loaders[root] = Loaders(*self.caller, self.proven_users, self.proven_owners)
         return self._loaders[root]
 
 

@@ -1,7 +1,6 @@
 """What clients read when something went wrong: at the top of an answer, or inside a payload."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -30,42 +29,6 @@ MASKED = "Internal Server Error"
 _MAX_MESSAGE = 1000
 _MAX_LOCATIONS = 10
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(slots=True)
-class PayloadProblem:
-    """One entry of a mutation's own ``errors``; what does not apply is ``None``, as on the wire.
-
-    A plain value: the executor raises any exception instance that it finds inside a result.
-    """
-
-    field: str | None
-    message: str
-    code: str
-    permissions: list[str] | None
-    groups: list[str] | None
-    users: list[str] | None
-    channels: list[str] | None
-    lines: list[int] | None
-    address_type: str | None
-
-
-def payload_problems(refused: Refused) -> list[PayloadProblem]:
-    """What a use case refused, as the ``errors`` of a mutation's payload."""
-    return [
-        PayloadProblem(
-            field=problem.field,
-            message=problem.message,
-            code=problem.code,
-            permissions=list(problem.permissions) or None,
-            groups=list(problem.groups) or None,
-            users=list(problem.users) or None,
-            channels=list(problem.channels) or None,
-            lines=list(problem.lines) or None,
-            address_type=problem.address_type or None,
-        )
-        for problem in refused.problems
-    ]
 
 
 def describe_request_error(error: GraphQLError) -> Description:

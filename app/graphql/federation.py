@@ -8,7 +8,7 @@ exists or not.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import graphene
 from graphql import (
@@ -24,11 +24,9 @@ from graphql import (
     StringValueNode,
     TypeDefinitionNode,
     TypeNode,
-    ValueNode,
     parse,
     print_ast,
     print_schema,
-    value_from_ast_untyped,
 )
 
 from app.domain.accounts.addresses import Address as StoredAddress
@@ -42,6 +40,7 @@ from app.domain.values.ids import key_of
 from app.graphql.app_nodes import AppNode, app_nodes
 from app.graphql.compatibility import EXTENSIONS
 from app.graphql.context import Info, RequestContext
+from app.graphql.fields import UncheckedScalar
 from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
 from app.graphql.types.groups import Group
@@ -104,7 +103,7 @@ _ReadByKey = Callable[[Ports, Actor, Collection[int]], Sequence[_Item]]
 def _by_key(
     read: _ReadByKey[_Item], context: RequestContext, wanted: Sequence[Wanted]
 ) -> dict[Wanted, _Item]:
-    items = read(context.ports, context.actor, {one.key for one in wanted})
+    items = read(*context.caller, {one.key for one in wanted})
     by_key = {item.id: item for item in items}
     return {one: by_key[one.key] for one in wanted if one.key in by_key}
 
@@ -172,23 +171,11 @@ ENTITIES: Mapping[str, _Kind] = {kind.shown_as.__name__: kind for kind in _KINDS
 """The types that a router can ask for, by name."""
 
 
-class AnyScalar(graphene.Scalar):
+class AnyScalar(UncheckedScalar):
     """An object with `__typename` and the fields of a key: `{__typename: "User", id: "…"}`."""
 
     class Meta:
         name = "_Any"
-
-    @staticmethod
-    def serialize(value: object) -> object:
-        return value
-
-    @staticmethod
-    def parse_value(value: object) -> object:
-        return value
-
-    @staticmethod
-    def parse_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> object:
-        return value_from_ast_untyped(node, variables)
 
 
 class Entity(graphene.Union):

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import graphene
 from graphene.types.resolver import get_default_resolver
+from graphql import ValueNode, value_from_ast_untyped
 
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id
@@ -90,6 +91,23 @@ def described_enum(
         name=name,
         description=lambda member: description if member is None else members[member.name],
     )
+
+
+class UncheckedScalar(graphene.Scalar):
+    """Base of scalars that take any value."""
+
+    class Meta:
+        abstract = True
+
+    @staticmethod
+    def serialize(value: object) -> object:
+        return value
+
+    parse_value = serialize
+
+    @staticmethod
+    def parse_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> object:
+        return value_from_ast_untyped(node, variables)
 
 
 class MutationError:

@@ -5,7 +5,6 @@ Each root field has its own loaders: a mutation must see the changes of the one 
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from typing import Generic, TypeVar
@@ -556,25 +555,18 @@ class LogoLoader:
         return self._found[url]
 
 
-@dataclass(frozen=True, slots=True)
 class Loaders:
-    """What loads the objects of the lists under a root field."""
+    """What loads the objects of the lists under a root field; nothing is read yet.
 
-    accounts: AccountLoader
-    channels: ChannelLoader
-    groups: GroupLoader
-    orders: OrderLoader
-    deliveries: DeliveryLoader
-    logos: LogoLoader
+    ``AccountLoader`` explains the arguments.
+    """
 
-
-def make_loaders(
-    ports: Ports, actor: Actor, proven: Collection[int], owners: Collection[int]
-) -> Loaders:
-    """Return loaders that have read nothing; ``AccountLoader`` explains the arguments."""
-    accounts = AccountLoader(ports, actor, proven, owners)
-    groups = GroupLoader(ports, actor, accounts)
-    orders = OrderLoader(ports, actor, accounts)
-    channels = ChannelLoader(ports, actor)
-    deliveries, logos = DeliveryLoader(ports, actor), LogoLoader(ports, actor)
-    return Loaders(accounts, channels, groups, orders, deliveries, logos)
+    def __init__(
+        self, ports: Ports, actor: Actor, proven: Collection[int], owners: Collection[int]
+    ) -> None:
+        self.accounts = AccountLoader(ports, actor, proven, owners)
+        self.groups = GroupLoader(ports, actor, self.accounts)
+        self.orders = OrderLoader(ports, actor, self.accounts)
+        self.channels = ChannelLoader(ports, actor)
+        self.deliveries = DeliveryLoader(ports, actor)
+        self.logos = LogoLoader(ports, actor)

@@ -19,13 +19,12 @@ from graphql import (
     ObjectTypeDefinitionNode,
     TypeNode,
     UnionTypeDefinitionNode,
-    ValueNode,
     print_ast,
-    value_from_ast_untyped,
 )
 
 from app.graphql.compatibility import DOCUMENT, EXTENSIONS, always_constant, constant, deprecation
 from app.graphql.connections import connection_arguments, make_connection
+from app.graphql.fields import UncheckedScalar
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 _NONE = "No object of this type is returned."
@@ -76,20 +75,8 @@ TYPES: dict[str, Any] = {}
 Kind = TypeVar("Kind", bound=type[graphene.ObjectType])
 
 
-class IgnoredInput(graphene.Scalar):
+class IgnoredInput(UncheckedScalar):
     """Accepted, and ignored: the list is empty whatever is looked for."""
-
-    @staticmethod
-    def serialize(value: object) -> object:
-        return value
-
-    @staticmethod
-    def parse_value(value: object) -> object:
-        return value
-
-    @staticmethod
-    def parse_literal(node: ValueNode, variables: dict[str, Any] | None = None) -> object:
-        return value_from_ast_untyped(node, variables)
 
 
 def with_unavailable(kind: Kind) -> Kind:

@@ -1,10 +1,11 @@
 """What clients read when something went wrong, and what they never read."""
 
+import graphene
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from app.domain.values.errors import Problem, Refused
-from app.graphql.errors import PayloadProblem, payload_problems
+from app.domain.values.errors import Problem
+from app.graphql.types.problems import StaffError
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 from app.web.installation import Installation
@@ -134,12 +135,16 @@ def test_schema_names_are_suggested_in_development_only(
 
 
 def test_payload_errors_have_null_for_absent_values() -> None:
-    refused = Refused(
+    problems = (
         Problem("INVALID", "It is wrong.", "email"),
         Problem("OUT_OF_SCOPE_PERMISSION", "Too much.", permissions=("MANAGE_APPS",)),
     )
-    first, second = payload_problems(refused)
-    assert (first.field, first.code, first.message) == ("email", "INVALID", "It is wrong.")
-    assert (first.permissions, first.groups, first.users) == (None, None, None)
-    assert (second.field, second.permissions) == (None, ["MANAGE_APPS"])
-    assert not issubclass(PayloadProblem, BaseException)
+    errors = graphene.List(StaffError, resolver=lambda *_: problems)
+    root = type("Query", (graphene.ObjectType,), {"errors": errors})
+    query = "{ errors { field code message permissions groups users addressType } }"
+    result = graphene.Schema(root).execute(query)
+    assert result.data is not None
+    first, second = result.data["errors"]
+    absent = dict.fromkeys(("permissions", "groups", "users", "addressType"))
+    assert first == {"field": "email", "code": "INVALID", "message": "It is wrong.", **absent}
+    assert (second["field"], second["permissions"]) == (None, ["MANAGE_APPS"])

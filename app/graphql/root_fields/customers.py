@@ -5,9 +5,7 @@ from typing import Any
 import graphene
 
 from app.domain.accounts.addresses import DefaultAddresses
-from app.domain.values.errors import Refused
 from app.graphql.context import Info
-from app.graphql.errors import payload_problems
 from app.graphql.fields import described_enum
 from app.graphql.root_fields.accounts import language
 from app.graphql.root_fields.addresses import AddressInput, sent_address
@@ -242,7 +240,7 @@ class CustomerMutations(graphene.ObjectType):
     )
     def customer_bulk_delete(_root: object, info: Info, ids: list[str]) -> CustomerBulkDelete:
         count, refusals = delete_customers(*info.context.caller, ids)
-        return CustomerBulkDelete(count=count, errors=payload_problems(Refused(*refusals)))
+        return CustomerBulkDelete(count=count, errors=refusals)
 
     @mutation(
         "Updates customers, at most 100, in one transaction. What is refused is in `errors` "
@@ -266,12 +264,7 @@ class CustomerMutations(graphene.ObjectType):
         )
         changed = [each.user for each in done if each.user is not None]
         info.context.loaders(info).accounts.add_users(info, changed)
-        results = [
-            CustomerBulkResult(
-                customer=each.user, errors=payload_problems(Refused(*each.problems))
-            )
-            for each in done
-        ]
+        results = [CustomerBulkResult(customer=each.user, errors=each.problems) for each in done]
         return CustomerBulkUpdate(count=len(changed), results=results, errors=[])
 
     @mutation(
@@ -289,7 +282,7 @@ class CustomerMutations(graphene.ObjectType):
         is_active: bool,  # noqa: FBT001 - the schema's argument
     ) -> UserBulkSetActive:
         count, refusals = set_users_active(*info.context.caller, ids, active=is_active)
-        return UserBulkSetActive(count=count, errors=payload_problems(Refused(*refusals)))
+        return UserBulkSetActive(count=count, errors=refusals)
 
 
 def _change(sent: dict[str, Any]) -> CustomerChange:

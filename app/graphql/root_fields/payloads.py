@@ -1,6 +1,6 @@
 """How a mutation is declared, and what all payloads share: the list of errors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import get_annotations
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -11,7 +11,6 @@ from graphql import GraphQLError
 from app.domain.sign_in.jws import csrf_token_in
 from app.domain.values.errors import Problem, Refused, TooManyRequests
 from app.graphql.context import Info, RequestContext
-from app.graphql.errors import PayloadProblem, payload_problems
 from app.services.authorization.rate_limits import limit_operation
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.tokens import Refreshed, TokenPair
@@ -45,7 +44,7 @@ def _problems(error_type: str, *, deprecation_reason: str | None = None) -> grap
     )
 
 
-def _resolve_errors(payload: Any, _info: Info) -> list[PayloadProblem]:
+def _resolve_errors(payload: Any, _info: Info) -> Sequence[Problem]:
     return payload.errors or []
 
 
@@ -110,7 +109,7 @@ def challenge_field() -> graphene.Field:
 
 def challenge_values(required: SecondFactorRequired) -> dict[str, object]:
     """Return the values of a payload whose sign-in goes on with a second factor."""
-    return {"errors": payload_problems(required), "second_factor_challenge": required.challenge}
+    return {"errors": required.problems, "second_factor_challenge": required.challenge}
 
 
 def token_values(
@@ -163,7 +162,7 @@ def mutation(
 
 
 def _refusal(payload: type[Payload], refused: Refused) -> Payload:
-    refusal: Payload = payload(errors=payload_problems(refused))
+    refusal: Payload = payload(errors=refused.problems)
     return refusal
 
 

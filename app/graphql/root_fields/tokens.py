@@ -11,7 +11,6 @@ from graphql import FieldNode
 from app.domain.apps.apps import DEFAULT_OVERLAP
 from app.domain.values.errors import Refused
 from app.graphql.context import Info
-from app.graphql.errors import payload_problems
 from app.graphql.fields import key_in
 from app.graphql.root_fields.payloads import (
     AccountPayload,
@@ -139,7 +138,7 @@ class TokenMutations(graphene.ObjectType):
                 return VerifyToken(is_valid=True, payload=payload)
             verified = tokens.verify_token(ports, actor, token=token)
         except Refused as refused:
-            return VerifyToken(is_valid=False, errors=payload_problems(refused))
+            return VerifyToken(is_valid=False, errors=refused.problems)
         user = info.context.verified(verified)
         return VerifyToken(is_valid=True, user=user, payload=verified.payload)
 

@@ -11,7 +11,7 @@ from app.domain.values.errors import PermissionDenied
 from app.graphql.app_nodes import ProblemNode
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import MutationError, described_enum, own_id
+from app.graphql.fields import MutationError, described_enum, own_id, part_or_null
 
 
 class _WholeNumber(graphene.Scalar):
@@ -130,4 +130,5 @@ class AppError(MutationError, graphene.ObjectType):
     permissions = graphene.List(
         graphene.NonNull("app.graphql.types.permissions.PermissionEnum"),
         description="The permissions the error is about.",
+        resolver=part_or_null("permissions"),
     )

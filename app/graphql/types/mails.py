@@ -13,6 +13,7 @@ from app.graphql.fields import (
     id_or_null,
     own_id,
     part,
+    part_or_null,
     text_or_null,
 )
 from app.services.mails import mail_templates as service
@@ -172,5 +173,7 @@ class MailTemplateError(MutationError, graphene.ObjectType):
 
     code = graphene.NonNull("app.graphql.types.error_codes.ShopErrorCode")
     lines = graphene.List(
-        graphene.NonNull(graphene.Int), description="The lines of the source, from 1."
+        graphene.NonNull(graphene.Int),
+        description="The lines of the source, from 1.",
+        resolver=part_or_null("lines"),
     )

@@ -1,15 +1,28 @@
 """The errors of mutations: one type and one enum per family."""
 
+from typing import Any
+
 import graphene
 
-from app.graphql.fields import MutationError, attribute
+from app.graphql.fields import MutationError, attribute, part_or_null
 from app.graphql.unavailable import with_unavailable
 
-_PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
-_IDS = graphene.List(graphene.NonNull(graphene.ID))
+
+def _ids(name: str, **options: Any) -> graphene.Field:
+    """Return the field with the IDs that the problem names; null for none."""
+    of_ids = graphene.List(graphene.NonNull(graphene.ID))
+    return graphene.Field(of_ids, resolver=part_or_null(name), **options)
+
+
+_PERMISSIONS = graphene.List(
+    graphene.NonNull("app.graphql.types.permissions.PermissionEnum"),
+    resolver=part_or_null("permissions"),
+)
+_GROUPS, _USERS = _ids("groups"), _ids("users")
 _ADDRESS_TYPE = graphene.Field(
     "app.graphql.types.addresses.AddressTypeEnum",
     description="Which address the error is about, if the input has an address of each type.",
+    resolver=part_or_null("address_type"),
 )
 
 
@@ -45,8 +58,8 @@ class StaffError(graphene.ObjectType):
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     permissions = _PERMISSIONS
-    groups = _IDS
-    users = _IDS
+    groups = _GROUPS
+    users = _USERS
     address_type = _ADDRESS_TYPE
 
 
@@ -57,10 +70,8 @@ class PermissionGroupError(graphene.ObjectType):
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.PermissionGroupErrorCode")
     permissions = _PERMISSIONS
-    users = _IDS
-    channels = graphene.List(
-        graphene.NonNull(graphene.ID), description="The channels that the problem is about."
-    )
+    users = _USERS
+    channels = _ids("channels", description="The channels that the problem is about.")
 
 
 class ChannelError(MutationError, graphene.ObjectType):
