@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -38,7 +38,11 @@ def command() -> None:
     Checks settings, database, signing keys, Redis, clock, background worker, mail, identity
     providers, sign-in of staff and proxies. Exits with 1 if a check fails; warnings don't count.
     """
-    checks = tuple(_checks())
+    show_checks(tuple(_checks()))
+
+
+def show_checks(checks: Sequence[CheckResult]) -> None:
+    """Print the results; exit with 1 if a check failed."""
     output().rows(checks, _COLUMNS, empty="")
     if any(check.state is CheckState.FAILED for check in checks):
         click.get_current_context().exit(Exit.FAILED)

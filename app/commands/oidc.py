@@ -6,9 +6,9 @@ from typing import Protocol
 
 import click
 
+from app.commands.doctor import show_checks
 from app.commands.name_completion import complete_provider
 from app.commands.terminal.command import Group
-from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import Word, read_secret, read_switch
 from app.commands.terminal.output import Column, Displayable, output, visible_lines
@@ -17,7 +17,6 @@ from app.domain.shop.lockouts import LockoutRefused
 from app.domain.single_sign_on.provider_settings import SECRET_NAMES, SETTINGS
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.services.outbox.base_url import base_url
 from app.services.single_sign_on.provider_changes import confirm_provider
@@ -86,12 +85,6 @@ _COLUMNS: tuple[Column[Plugin], ...] = (
         "Back-channel logout URL",
         lambda plugin: f"{base_url(installation().ports)}/oidc/{plugin.slug}/backchannel-logout",
     ),
-)
-_CHECK_COLUMNS = (
-    Column[CheckResult]("subject", "Checked", lambda check: check.subject, short=True),
-    Column[CheckResult]("state", "State", lambda check: check.state.value, short=True),
-    Column[CheckResult]("message", "Found", lambda check: check.message),
-    Column[CheckResult]("remedy", "Remedy", lambda check: check.remedy),
 )
 
 
@@ -225,10 +218,7 @@ def test(provider: str) -> None:
 
     Exits with 1 if it isn't set up or a check fails; warnings don't count.
     """
-    checks = check_provider(*operator(), provider)
-    output().rows(checks, _CHECK_COLUMNS, empty="")
-    if any(check.state is CheckState.FAILED for check in checks):
-        click.get_current_context().exit(Exit.FAILED)
+    show_checks(check_provider(*operator(), provider))
 
 
 def _can_end_mapping(setting: str, value: str) -> bool:

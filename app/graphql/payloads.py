@@ -38,7 +38,7 @@ from app.graphql.server.execution.executor import execute
 from app.graphql.server.execution.validation import Invalid, read_document
 from app.graphql.server.execution.variables import coerce_variables
 from app.graphql.server.limits import SENTENCES, Allowance, Limits, exceeded
-from app.graphql.server.operations import Operation
+from app.graphql.server.operations import Fragments, Operation, fragments_of
 from app.graphql.server.query_cost import Scales
 from app.ports import Ports
 from app.services.authorization.shop_state import load_shop_state
@@ -47,68 +47,6 @@ from app.services.identity.identify import Identity, Visitor
 _MOST_MESSAGES = 5
 _ENTRIES, _BYTES = 1000, 8 * 1024 * 1024
 _RULES = (PermissionDenied, Refused)
-
-
-class SubscriptionRunner:
-    """Runs subscription queries on a schema; parsed queries are cached."""
-
-    def __init__(self, schema: GraphQLSchema, *, tokens_max: int) -> None:
-        self._schema = schema
-        self._tokens_max = tokens_max
-        self._cached: Cache[str, Operation] = Cache(entries=_ENTRIES, size=_BYTES)
-
-    def run(self, ports: Ports, actor: Actor, query: str, occurrence: Occurrence) -> str:
-        """Return what ``query`` selects of the event, as JSON; see the port ``Payloads``."""
-        operation = self._cached.get(query) or self._read(query)
-        shop = load_shop_state(ports).shop
-        visitor = Visitor(issuer=actor.issuer)
-        context = RequestContext(
-            ports, visitor, Identity(actor, shop), _deleted_object(occurrence)
-        )
-        variables = coerce_variables(operation, {})
-        if isinstance(variables, list):
-            raise _query_refusal(error.message for error in variables)
-        try:
-            data, errors = execute(operation, variables, context, root=occurrence)
-        except GraphQLError as error:
-            # Of the query as a whole, not of a field.
-            data, errors = None, [error]
-        _raise_errors(errors)
-        payload: dict[str, Any] = {}
-        for event in (data or {}).values():
-            payload |= event or {}
-        # As the scalar JSONString writes it: a dry run shows the very bytes of a delivery.
-        return json.dumps(payload)
-
-    def _read(self, query: str) -> Operation:
-        try:
-            allowed = Allowance(self._tokens_max)
-            tree, _ = read_document(self._schema, query, allowed, hide_suggestions=True)
-        except Invalid as invalid:
-            raise _query_refusal(error.message for error in invalid.errors) from None
-        operations = [
-            node
-            for node in tree.definitions
-            if isinstance(node, OperationDefinitionNode)
-            and node.operation is OperationType.SUBSCRIPTION
-        ]
-        if len(operations) != 1:
-            raise _query_refusal(["The query must contain exactly one subscription."])
-        fragments = {
-            node.name.value: node
-            for node in tree.definitions
-            if isinstance(node, FragmentDefinitionNode)
-        }
-        read = Operation(
-            schema=self._schema,
-            root_type=cast("GraphQLObjectType", self._schema.subscription_type),
-            node=operations[0],
-            fragments=fragments,
-            is_mutation=False,
-            is_introspection=False,
-        )
-        self._cached.put(query, read, 100 * len(query))
-        return read
 
 
 def _deleted_object(occurrence: Occurrence) -> tuple[str, int] | None:
@@ -133,34 +71,73 @@ def _query_refusal(messages: Iterable[str]) -> Refused:
     return Refused(Problem("GRAPHQL_ERROR", text, "query"))
 
 
-_MAX_SHOWN = 5
 _EVENTS = {event.__name__: event.type for event in EVENTS.values()}
 """The event of each of the schema's event types."""
 
-Fragments = dict[str, FragmentDefinitionNode]
 Selected = FieldNode | InlineFragmentNode | FragmentDefinitionNode
 
 
 class SchemaPayloads:
-    """Reads the subscription queries of webhooks, and runs them."""
+    """Reads the subscription queries of webhooks, and runs them; parsed ones are cached."""
 
     def __init__(self, schema: GraphQLSchema, limits: Limits) -> None:
         self._schema = schema
         self._limits = limits
-        self._runner = SubscriptionRunner(schema, tokens_max=limits.tokens)
+        self._cached: Cache[str, Operation] = Cache(entries=_ENTRIES, size=_BYTES)
 
     def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
-        return self._runner.run(cast("Ports", asking), actor, query, occurrence)
+        ports = cast("Ports", asking)
+        operation = self._cached.get(query) or self._read(query)
+        shop = load_shop_state(ports).shop
+        visitor = Visitor(issuer=actor.issuer)
+        context = RequestContext(
+            ports, visitor, Identity(actor, shop), _deleted_object(occurrence)
+        )
+        variables = coerce_variables(operation, {})
+        if isinstance(variables, list):
+            raise _query_refusal(error.message for error in variables)
+        try:
+            data, errors = execute(operation, variables, context, root=occurrence)
+        except GraphQLError as error:
+            # Of the query as a whole, not of a field.
+            data, errors = None, [error]
+        _raise_errors(errors)
+        payload: dict[str, Any] = {}
+        for event in (data or {}).values():
+            payload |= event or {}
+        # As the scalar JSONString writes it: a dry run shows the very bytes of a delivery.
+        return json.dumps(payload)
+
+    def _read(self, query: str) -> Operation:
+        try:
+            allowed = Allowance(self._limits.tokens)
+            tree, _ = read_document(self._schema, query, allowed, hide_suggestions=True)
+        except Invalid as invalid:
+            raise _query_refusal(error.message for error in invalid.errors) from None
+        operations = [
+            node
+            for node in tree.definitions
+            if isinstance(node, OperationDefinitionNode)
+            and node.operation is OperationType.SUBSCRIPTION
+        ]
+        if len(operations) != 1:
+            raise _query_refusal(["The query must contain exactly one subscription."])
+        read = Operation(
+            schema=self._schema,
+            root_type=cast("GraphQLObjectType", self._schema.subscription_type),
+            node=operations[0],
+            fragments=fragments_of(tree),
+            is_mutation=False,
+            is_introspection=False,
+        )
+        self._cached.put(query, read, 100 * len(query))
+        return read
 
     def check(self, query: str) -> WebhookQuery:
         document = self._parse(query)
         subscription = _subscription(document)
         self._validate(query)
-        fragments: Fragments = {
-            node.name.value: node
-            for node in document.definitions
-            if isinstance(node, FragmentDefinitionNode)
-        }
+        fragments = fragments_of(document)
         scales = Scales(self._schema, fragments, self._defaults(subscription))
         error = exceeded(scales.weigh(subscription), self._limits)
         if error is not None:
@@ -192,7 +169,7 @@ class SchemaPayloads:
         try:
             read_document(self._schema, query, allowed, hide_suggestions=False)
         except Invalid as invalid:
-            errors = invalid.errors[:_MAX_SHOWN]
+            errors = invalid.errors[:_MOST_MESSAGES]
             raise _refusal("GRAPHQL_ERROR", _error_text(errors), *_lines(errors)) from None
 
 

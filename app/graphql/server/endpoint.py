@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,6 @@ from app.graphql.server.request import (
 from app.graphql.server.request_execution import CountStored, Exchange, Identify
 from app.graphql.server.responses import Outcome, faulty, joined, malformed
 from app.ports import Ports
-from app.ports.configuration import Configuration
 from app.services.identity.identify import Visitor
 from app.services.identity.identify import identify as identify_caller
 from app.web.caller import visitor_from
@@ -54,27 +52,6 @@ _EDITOR_POLICY = _POLICY + "style-src 'self' 'unsafe-inline'"
 """GraphiQL places its panes by style attributes; this page alone allows them."""
 
 _pages = Environment(loader=FileSystemLoader(_APP / "templates"), autoescape=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A page and the headers that it needs."""
-
-    headers: Headers
-    body: bytes
-
-
-def playground(configuration: Configuration, *, root: str) -> Page:
-    """Return the playground's page for ``root``, the installation's mount path."""
-    with_editor = EDITOR.exists()
-    body = _pages.get_template("playground.html").render(root=root, with_editor=with_editor)
-    headers = (
-        *security_headers(configuration),
-        ("Content-Type", "text/html; charset=utf-8"),
-        ("Content-Security-Policy", _EDITOR_POLICY if with_editor else _PLAIN_POLICY),
-        ("Cache-Control", "no-cache"),
-    )
-    return Page(headers, body.encode())
 
 
 Environ = dict[str, Any]
@@ -256,8 +233,18 @@ class GraphqlEndpoint:
         if not self._installation.playground_enabled:
             allow = ("Allow", "OPTIONS, POST")
             return Answer(HTTPStatus.METHOD_NOT_ALLOWED, (*self._headers, allow))
-        page = playground(self._ports.configuration, root=environ.get("SCRIPT_NAME", ""))
-        return Answer(HTTPStatus.OK, (*page.headers, ("Vary", "Accept")), page.body)
+        with_editor = EDITOR.exists()
+        # The installation's mount path.
+        root = environ.get("SCRIPT_NAME", "")
+        page = _pages.get_template("playground.html").render(root=root, with_editor=with_editor)
+        headers = (
+            *security_headers(self._ports.configuration),
+            ("Content-Type", "text/html; charset=utf-8"),
+            ("Content-Security-Policy", _EDITOR_POLICY if with_editor else _PLAIN_POLICY),
+            ("Cache-Control", "no-cache"),
+            ("Vary", "Accept"),
+        )
+        return Answer(HTTPStatus.OK, headers, page.encode())
 
     def _refuse_method(self, environ: Environ) -> Answer:
         cors = cors_headers(environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins)

@@ -27,6 +27,18 @@ _MAX_NAME = 100
 _NO_COST = ReadingCost()
 
 
+Fragments = dict[str, FragmentDefinitionNode]
+
+
+def fragments_of(tree: DocumentNode) -> Fragments:
+    """Return the fragments of a document by name."""
+    return {
+        definition.name.value: definition
+        for definition in tree.definitions
+        if isinstance(definition, FragmentDefinitionNode)
+    }
+
+
 @dataclass(slots=True)
 class Operation:
     """An operation that can be executed.
@@ -40,7 +52,7 @@ class Operation:
     schema: GraphQLSchema
     root_type: GraphQLObjectType
     node: OperationDefinitionNode
-    fragments: dict[str, FragmentDefinitionNode]
+    fragments: Fragments
     is_mutation: bool
     is_introspection: bool
     root_fields: tuple[str, ...] = ()
@@ -100,11 +112,7 @@ class Document:
     ) -> None:
         self.cost = cost
         self._schema = schema
-        self._fragments = {
-            definition.name.value: definition
-            for definition in tree.definitions
-            if isinstance(definition, FragmentDefinitionNode)
-        }
+        self._fragments = fragments_of(tree)
         self._nodes = {
             definition.name.value if definition.name else None: definition
             for definition in tree.definitions
