@@ -68,6 +68,7 @@ _PLACES = {
     "backup": "app.commands.backup:backup",
     "restore": "app.commands.backup:restore",
     "resume": "app.commands.backup:resume",
+    "webhook": "app.commands.webhooks:command",
 }
 COMMANDS = {
     name: _PLACES.get(name, f"app.commands.{name.replace('-', '_')}:command")

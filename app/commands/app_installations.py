@@ -9,8 +9,7 @@ from threading import Event
 import click
 
 from app.commands.terminal.command import Group, standalone
-from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.options import Id, permission_option
+from app.commands.terminal.options import Id, fields_option, permission_option
 from app.commands.terminal.output import Column, output, visible
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.apps.apps import App, AppSortField, Installation, JobStatus

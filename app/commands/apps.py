@@ -19,8 +19,7 @@ from app.commands.app_installations import (
 from app.commands.name_completion import complete_app, complete_provider
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
-from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.options import Id, page_options, permission_option
+from app.commands.terminal.options import Id, fields_option, page_options, permission_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import (
     ask_secret,

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from app.commands.terminal.command import Group
-from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.options import FilePath, Word, page_options, read_moment
+from app.commands.terminal.options import FilePath, Word, fields_option, page_options, read_moment
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.commands.terminal.command import Group
-from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.commerce.channels import Channel, ChannelChanges, NewChannel

@@ -6,8 +6,12 @@ import click
 
 from app.commands.name_completion import complete_group, complete_staff_email
 from app.commands.terminal.command import Group
-from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.options import PermissionType, page_options, permission_option
+from app.commands.terminal.options import (
+    PermissionType,
+    fields_option,
+    page_options,
+    permission_option,
+)
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.authorization.permissions import Permission, PermissionGroup

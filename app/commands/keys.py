@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from app.commands.terminal.command import Command, Group
 from app.commands.terminal.exit_codes import Exit
-from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.keys import CACHE_TIME, KEY_ID, SigningKey, Withdrawal

@@ -7,8 +7,7 @@ import sys
 import click
 
 from app.commands.terminal.command import standalone
-from app.commands.terminal.instance_choice import ApiAddress
-from app.commands.terminal.options import read_input
+from app.commands.terminal.options import ApiAddress, read_input
 from app.commands.terminal.output import Column, output
 from app.ports.instance import DeviceLogin, Profile
 from app.web.installation import remote_access

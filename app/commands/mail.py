@@ -8,11 +8,11 @@ import click
 
 from app.commands.app_installations import MAX_KEY
 from app.commands.terminal.command import Group
-from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import (
     Id,
     MemberWord,
     Word,
+    fields_option,
     option_word,
     page_options,
     read_moment,

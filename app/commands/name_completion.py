@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 from flask.cli import ScriptInfo
 
-from app.commands.terminal.instance_choice import choice_of
+from app.commands.terminal.options import choice_of
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.services.apps.app_lists import AppFilter, list_apps

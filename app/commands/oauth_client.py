@@ -10,8 +10,7 @@ import click
 from app.commands.app_installations import app_key
 from app.commands.name_completion import complete_app, complete_client
 from app.commands.terminal.command import Group
-from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.options import read_text
+from app.commands.terminal.options import fields_option, read_text
 from app.commands.terminal.output import Column, Displayable, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP

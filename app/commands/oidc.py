@@ -9,8 +9,7 @@ import click
 from app.commands.doctor import show_checks
 from app.commands.name_completion import complete_provider
 from app.commands.terminal.command import Group
-from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.options import Word, read_secret, read_switch
+from app.commands.terminal.options import Word, fields_option, read_secret, read_switch
 from app.commands.terminal.output import Column, Displayable, output, visible_lines
 from app.commands.terminal.prompts import ask_secret, confirm_action, may_ask, yes_option
 from app.domain.shop.lockouts import LockoutRefused

@@ -12,10 +12,10 @@ from typing import Any
 import click
 
 from app.commands.terminal.command import Group
-from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import (
     FilePath,
     Word,
+    fields_option,
     read_bytes,
     read_future,
     read_number,

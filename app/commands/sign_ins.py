@@ -5,8 +5,13 @@ from __future__ import annotations
 import click
 
 from app.commands.terminal.command import Group
-from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.options import MemberWord, option_word, page_options, read_moment
+from app.commands.terminal.options import (
+    MemberWord,
+    fields_option,
+    option_word,
+    page_options,
+    read_moment,
+)
 from app.commands.terminal.output import Column, output
 from app.domain.sign_in.sign_in_log import (
     AccountType,

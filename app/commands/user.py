@@ -10,9 +10,9 @@ import click
 
 from app.commands.name_completion import complete_email, complete_group
 from app.commands.terminal.command import Group
-from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.options import (
     FilePath,
+    fields_option,
     no_permission_option,
     page_options,
     permission_option,

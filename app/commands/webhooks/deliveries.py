@@ -14,8 +14,7 @@ import click
 
 from app.commands.name_completion import complete_webhook
 from app.commands.terminal.exit_codes import Exit, Failure, failure_of
-from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.options import read_moment
+from app.commands.terminal.options import fields_option, read_moment
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import progress, show_progress, steps
 from app.commands.terminal.prompts import confirm_action, may_ask, yes_option

@@ -15,8 +15,7 @@ from typing import Any
 import click
 
 from app.commands.terminal.command import Command, standalone
-from app.commands.terminal.instance_choice import ApiAddress, choice_of
-from app.commands.terminal.options import FilePath, read_file
+from app.commands.terminal.options import ApiAddress, FilePath, choice_of, read_file
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission

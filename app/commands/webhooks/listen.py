@@ -17,7 +17,7 @@ from rich.text import Text
 
 from app.commands.name_completion import complete_webhook
 from app.commands.terminal.exit_codes import ended_by_signals, failure_of
-from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import fields_option
 from app.commands.terminal.output import (
     Column,
     Displayable,

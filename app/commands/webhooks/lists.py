@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.commands.name_completion import complete_app_or_global_id, complete_webhook
-from app.commands.terminal.field_selection import fields_option
+from app.commands.terminal.options import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.webhooks.fields import WEBHOOK, WEBHOOKS, find_app, find_webhook

@@ -10,7 +10,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import Result
 
-from app.commands.webhook import command
+from app.commands.webhooks import command
 from app.domain.values.installation import VERSION
 from app.ports import Ports
 from docs.commands import entries
