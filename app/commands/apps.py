@@ -19,7 +19,13 @@ from app.commands.app_installations import (
 from app.commands.name_completion import complete_app, complete_provider
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
-from app.commands.terminal.options import Id, fields_option, page_options, permission_option
+from app.commands.terminal.options import (
+    Id,
+    fields_option,
+    page_options,
+    permission_option,
+    show_page,
+)
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import (
     ask_secret,
@@ -242,7 +248,7 @@ def list_(*, search: str, is_active: bool | None, request: PageRequest) -> None:
     """List apps, oldest first."""
     filter_ = AppFilter(search=search, is_active=is_active)
     page = list_apps(*operator(), request, filter_)
-    output().page(page, COLUMNS, empty="No apps. Create one with: flask app create NAME")
+    show_page(page, COLUMNS, empty="No apps. Create one with: flask app create NAME")
 
 
 @command.command("show", examples=[("flask app show Warehouse", "one app")])

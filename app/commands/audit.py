@@ -7,7 +7,14 @@ from pathlib import Path
 import click
 
 from app.commands.terminal.command import Group
-from app.commands.terminal.options import FilePath, Word, fields_option, page_options, read_moment
+from app.commands.terminal.options import (
+    FilePath,
+    Word,
+    fields_option,
+    page_options,
+    read_moment,
+    show_page,
+)
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option
@@ -84,7 +91,7 @@ def list_(
         own_profile=own_profiles,
     )
     page = list_entries(*operator(), request, filter_)
-    output().page(page, _COLUMNS, empty="No matching entries")
+    show_page(page, _COLUMNS, empty="No matching entries")
 
 
 @command.command(

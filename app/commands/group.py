@@ -11,6 +11,7 @@ from app.commands.terminal.options import (
     fields_option,
     page_options,
     permission_option,
+    show_page,
 )
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
@@ -74,7 +75,7 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 def list_(*, search: str, request: PageRequest) -> None:
     """List groups by name."""
     page = list_groups(*operator(), request, GroupFilter(search=search))
-    output().page(page, _COLUMNS, empty="No groups. Create one with: flask group create NAME")
+    show_page(page, _COLUMNS, empty="No groups. Create one with: flask group create NAME")
 
 
 @command.command(

@@ -17,6 +17,7 @@ from app.commands.terminal.options import (
     page_options,
     read_moment,
     read_text,
+    show_page,
 )
 from app.commands.terminal.output import Column, output
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
@@ -242,7 +243,7 @@ def list_(
         text=search,
     )
     page = list_mails(*operator(), request, filter_)
-    output().page(page, _COLUMNS, empty="No matching emails")
+    show_page(page, _COLUMNS, empty="No matching emails")
 
 
 @command.command("resend", examples=[("flask mail resend 12", "send this email again")])

@@ -11,8 +11,9 @@ from app.commands.terminal.options import (
     option_word,
     page_options,
     read_moment,
+    show_page,
 )
-from app.commands.terminal.output import Column, output
+from app.commands.terminal.output import Column
 from app.domain.sign_in.sign_in_log import (
     AccountType,
     SignInEvent,
@@ -105,4 +106,4 @@ def list_(
         text=search,
     )
     page = list_sign_ins(*operator(), request, filter_)
-    output().page(page, _COLUMNS, empty="No matching sign-in attempts")
+    show_page(page, _COLUMNS, empty="No matching sign-in attempts")

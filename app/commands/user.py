@@ -16,6 +16,7 @@ from app.commands.terminal.options import (
     no_permission_option,
     page_options,
     permission_option,
+    show_page,
 )
 from app.commands.terminal.output import Column, Displayable, json_text, output, write
 from app.commands.terminal.prompts import confirm_action, yes_option
@@ -446,9 +447,7 @@ def list_(
 ) -> None:
     """List people, oldest account first."""
     page = list_users(*operator(), request, search=search, is_staff=is_staff, is_active=is_active)
-    output().page(
-        page, COLUMNS, empty="No people. Create an account with: flask user create EMAIL"
-    )
+    show_page(page, COLUMNS, empty="No people. Create an account with: flask user create EMAIL")
 
 
 @command.command("show", examples=[("flask user show ann@example.com", "one person")])

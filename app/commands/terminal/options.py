@@ -22,10 +22,18 @@ import click
 from click.shell_completion import CompletionItem
 from typing_extensions import override
 
-from app.commands.terminal.output import Column, Displayable, choose_columns, visible, write
+from app.commands.terminal.output import (
+    Column,
+    Displayable,
+    Row,
+    choose_columns,
+    output,
+    visible,
+    write,
+)
 from app.domain.authorization.permissions import Permission
 from app.domain.urls.web_urls import is_unencrypted, parse_api_url
-from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, in_utc, read_cursor
+from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest, in_utc, read_cursor
 from app.domain.values.times import moment_problem
 
 
@@ -164,6 +172,14 @@ def page_options(function: Callable[..., None]) -> Callable[..., None]:
         function(request=request, **options)
 
     return run
+
+
+def show_page(page: Page[Row], columns: Sequence[Column[Row]], *, empty: str) -> None:
+    """Print a page of a list as ``Output.rows`` does, and say how to go on after it."""
+    out = output()
+    out.rows(page.items, columns, empty=empty)
+    if page.has_next:
+        out.say(f"More results: --after {page.cursors[-1]}")
 
 
 _MAX_BYTES = 4 * 1024 * 1024

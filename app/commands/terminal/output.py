@@ -24,7 +24,6 @@ from rich.table import Table
 from rich.text import Text
 
 from app.domain.values.errors import Problem
-from app.domain.values.pages import Page
 from app.domain.values.times import in_zone
 
 _GAP = 2
@@ -194,12 +193,6 @@ class Output:
         else:
             for row in rows:
                 self._line(row, columns)
-
-    def page(self, page: Page[Row], columns: Sequence[Column[Row]], *, empty: str) -> None:
-        """Print a page of a list as ``rows`` does, and say how to go on after it."""
-        self.rows(page.items, columns, empty=empty)
-        if page.has_next:
-            self.say(f"More results: --after {page.cursors[-1]}")
 
     def show_item(self, row: Row, columns: Sequence[Column[Row]], message: str = "") -> None:
         """Show a single thing, then say ``message``."""
