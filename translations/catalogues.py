@@ -73,7 +73,7 @@ SIGNED_OUT = (
     "app/services/accounts/password_resets.py",
     "app/services/accounts/registration.py",
     "app/services/console/console_sessions.py",
-    "app/services/hosted/",
+    "app/services/hosted.py",
     "app/services/identity/linked_accounts.py",
     "app/services/identity/provider_assertions.py",
     "app/services/oauth/consents.py",

@@ -10,7 +10,7 @@ from app.hosted.sign_in import hold_sign_in, send_code
 from app.services.accounts.email_changes import confirm_account
 from app.services.accounts.password_resets import request_password_reset
 from app.services.accounts.registration import NewAccount, register_account
-from app.services.hosted.sign_in import set_hosted_password
+from app.services.hosted import set_hosted_password
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.email_codes import AccountByCode
 from app.web.hosted_pages import (

@@ -14,8 +14,8 @@ from app.domain.second_factors import SecondFactorType
 from app.domain.single_sign_on.providers import read_provider_error
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
-from app.services.hosted.sessions import HostedSession
-from app.services.hosted.sign_in import (
+from app.services.hosted import (
+    HostedSession,
     ask_for_hosted_code,
     ask_for_hosted_factor,
     ask_for_hosted_passkey,

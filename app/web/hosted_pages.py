@@ -33,7 +33,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
 from app.domain.urls.web_urls import resolved_path
 from app.ports import Ports
-from app.services.hosted.sessions import (
+from app.services.hosted import (
     HostedPerson,
     HostedSession,
     HostedShop,

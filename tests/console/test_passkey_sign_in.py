@@ -11,7 +11,7 @@ from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
-from app.services.sign_in.passkey_sign_in import challenge_passkey
+from app.services.sign_in.second_factor_sign_in import challenge_passkey
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, make_staff, make_user, sessions_of
 from tests.builders.shop import set_mode

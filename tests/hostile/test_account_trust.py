@@ -18,7 +18,7 @@ from app.services.people.staff import NewStaff, StaffChanges, create_staff, upda
 from app.services.people.users import Details
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.stored_factors import read_factors
-from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
+from app.services.sign_in.second_factor_sign_in import challenge_passkey, verify_passkey
 from tests.builders.audit import trail
 from tests.builders.links import link_for
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey

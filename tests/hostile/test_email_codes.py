@@ -21,7 +21,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
-from app.services.hosted.sign_in import (
+from app.services.hosted import (
     ask_for_hosted_code,
     verify_hosted_code,
 )

@@ -9,8 +9,8 @@ from app.domain.authorization.actor import WORKER
 from app.domain.values.errors import TooManyRequests
 from app.models import ResetRequestRecord
 from app.ports import Ports
-from app.services.accounts import password_resets as resets
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
+from app.services.sign_in import email_codes
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
 from tests.console.staff_client import ConsoleClient
@@ -98,7 +98,7 @@ def test_link_is_sent_during_a_flood_for_the_same_email(ports: Ports, clock: Fak
 def test_full_reset_table_refuses_requests_until_the_worker_runs(
     ports: Ports, app_on: AppOn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resets, "MAX_WAITING", 20)
+    monkeypatch.setattr(email_codes, "MAX_WAITING", 20)
     make_user(ports, CUSTOMER)
     flood(ports, 20)
     for email in (CUSTOMER, STRANGER):

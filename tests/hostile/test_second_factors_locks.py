@@ -22,8 +22,11 @@ from app.services.accounts.account_securing import secure_account
 from app.services.accounts.passkeys import add_passkey, begin_passkey
 from app.services.identity.identify import identify
 from app.services.people.user_status import reset_second_factors
-from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
-from app.services.sign_in.second_factor_sign_in import ask_for_proof
+from app.services.sign_in.second_factor_sign_in import (
+    ask_for_proof,
+    challenge_passkey,
+    verify_passkey,
+)
 from app.services.sign_in.sessions import end_session
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, sessions_of, sign_in, visit

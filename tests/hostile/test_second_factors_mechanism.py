@@ -17,8 +17,11 @@ from app.domain.values.errors import Refused, TokenRejected
 from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.sign_in.passkey_sign_in import sign_in_with_passkey, verify_passkey
-from app.services.sign_in.second_factor_sign_in import ask_for_proof
+from app.services.sign_in.second_factor_sign_in import (
+    ask_for_proof,
+    sign_in_with_passkey,
+    verify_passkey,
+)
 from app.services.sign_in.sessions import end_sessions
 from app.services.sign_in.tokens import refresh_token
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey

@@ -23,13 +23,12 @@ from app.services.accounts.passkeys import add_passkey, begin_passkey, delete_pa
 from app.services.identity.identify import identify
 from app.services.second_factors.challenges import ask
 from app.services.second_factors.passkey_checks import (
-    PasskeyQuestion,
     check_passkey,
     passkey_options,
 )
 from app.services.second_factors.stored_factors import read_factors
 from app.services.shop.settings import update_shop
-from app.services.sign_in.passkey_sign_in import (
+from app.services.sign_in.second_factor_sign_in import (
     PasskeyChallenge,
     challenge_passkey,
     verify_passkey,
@@ -153,11 +152,10 @@ def test_clone_and_original_at_once_are_told_apart_by_the_counter(ports: Ports) 
         random = json.loads(options)["challenge"]
         with ports.database.reading() as session:
             record = SecondFactorChallengeRecord
-            asked = session.scalar(select(record.id).where(record.passkey_challenge == random))
-        question = PasskeyQuestion(random, None, asked or 0)
+            asked = session.scalars(select(record).where(record.passkey_challenge == random)).one()
         answer = authenticator.get(options)
         barrier.wait(WAIT)
-        return check_passkey(ports, NOBODY, question, answer) is not None
+        return check_passkey(ports, NOBODY, asked, answer) is not None
 
     with ThreadPoolExecutor(2) as threads:
         assert sorted(threads.map(check, (original, clone))) == [False, True]

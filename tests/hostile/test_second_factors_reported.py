@@ -29,7 +29,7 @@ from app.services.operations.stored_secrets import count_secrets
 from app.services.people.user_status import reset_second_factors
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.stored_factors import read_factors
-from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
+from app.services.sign_in.second_factor_sign_in import challenge_passkey, verify_passkey
 from tests.builders.audit import trail
 from tests.builders.outbox import mails
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey

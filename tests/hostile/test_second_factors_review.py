@@ -23,9 +23,12 @@ from app.services.accounts.passkeys import delete_passkey
 from app.services.identity.identify import identify
 from app.services.people.user_status import reset_second_factors, unblock_account
 from app.services.second_factors.challenges import SecondFactorRequired
-from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
 from app.services.sign_in.password_login import create_token
-from app.services.sign_in.second_factor_sign_in import ask_for_proof
+from app.services.sign_in.second_factor_sign_in import (
+    ask_for_proof,
+    challenge_passkey,
+    verify_passkey,
+)
 from tests.builders.outbox import mails
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import (

@@ -272,6 +272,7 @@ READERS = {
 OTHERS = {
     "people.user_sessions.read_origin": "reads a part of what make_person reads",
     "webhooks.subscribers._sent_link": "decides about what other readers read",
+    "authorization.session_rights.live_session_in": "joins what two other readers read",
     "inspector.inspect._inspection": "decides about what to_app reads",
     "apps.extensions._extension": "reads a part of what _of_its_app reads",
     "deliveries.sending._receiver": "joins what endpoint_of and read_saver read",

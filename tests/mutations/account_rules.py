@@ -6,7 +6,7 @@ ACCOUNTS = (
     Mutant(
         "A link sets no password once passwords were switched off",
         "app/services/accounts/password_changes.py",
-        "            _require_password_login(ports, session)\n            opened",
+        "            require_password_login(stored_switches(ports, session))\n            opened",
         "            opened",
         "services/accounts/test_set_password.py",
     ),

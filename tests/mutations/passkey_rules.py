@@ -46,7 +46,7 @@ PASSKEYS = (
     Mutant(
         "A second factor is a passkey of the account that is asked",
         _CHECKS,
-        "if question.user_id not in (None, passkey.user_id):",
+        "if asked.user_id not in (None, passkey.user_id):",
         "if False:",
         _HOSTILE,
     ),
@@ -60,14 +60,14 @@ PASSKEYS = (
     Mutant(
         "Only asked options have an answer",
         _CHECKS,
-        "if party is None or not question.challenge:",
+        "if party is None or not asked.passkey_challenge:",
         "if party is None:",
         "services/second_factors/test_passkey_checks.py",
     ),
     Mutant(
         "A passkey is added in the session that began it",
         _OWN,
-        "if asked.session_id != _own_session(actor):",
+        "if asked.session_id != own_session(actor):",
         "if False:",
         _HOSTILE,
     ),
@@ -80,7 +80,7 @@ PASSKEYS = (
     ),
     Mutant(
         "A passkey alone needs password login",
-        "app/services/sign_in/passkey_sign_in.py",
+        "app/services/sign_in/second_factor_sign_in.py",
         "    require_password_login(load_shop_state(ports).switches)\n    purpose",
         "    purpose",
         "services/sign_in/test_passkey_sign_in.py",

@@ -17,7 +17,7 @@ from app.domain.authorization.actor import Actor, SessionOrigin
 from app.oauth.endpoints import Consent, HostedPages, make_oauth
 from app.oauth.logout import Logout
 from app.ports import Ports
-from app.services.hosted.sessions import sign_out_of_hosted_pages
+from app.services.hosted import sign_out_of_hosted_pages
 from tests.builders.oauth import CALLBACK, CHALLENGE, VERIFIER, Registered
 from tests.builders.people import actor_of
 from tests.fixtures.flask_app import served

@@ -55,7 +55,8 @@ from app.services.console.console_sessions import (
 )
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
-from app.services.single_sign_on.own_identities import StartedLink, finish_own_link
+from app.services.single_sign_on.own_identities import finish_own_link
+from app.services.single_sign_on.sign_in import StartedLogin
 from app.web.sessions import WAITING, anonymous_actor
 from app.web.translation import lazy_text, sign_in_refusal, text
 
@@ -193,7 +194,7 @@ def finish(plugin_id: str) -> BaseResponse:
     return redirect(next_path, HTTPStatus.SEE_OTHER)
 
 
-def redirect_to_provider_link(begun: StartedLink) -> BaseResponse:
+def redirect_to_provider_link(begun: StartedLogin) -> BaseResponse:
     """Lead staff to the provider's own login, to link the identity with which they come back.
 
     Browsers let no form lead to another host, so a page of the console does.

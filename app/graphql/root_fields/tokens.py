@@ -31,9 +31,13 @@ from app.services.apps.app_tokens import (
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in import tokens
 from app.services.sign_in.email_codes import request_email_code, verify_email_code
-from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
 from app.services.sign_in.password_login import create_token
-from app.services.sign_in.second_factor_sign_in import ask_for_proof, verify_second_factor
+from app.services.sign_in.second_factor_sign_in import (
+    ask_for_proof,
+    challenge_passkey,
+    verify_passkey,
+    verify_second_factor,
+)
 from app.services.sign_in.sessions import deactivate_all_tokens, end_other_sessions, end_session
 
 UNUSED_CSRF = "Accepted but ignored: refresh tokens are never read from cookies."

@@ -40,7 +40,7 @@ from app.ports.database import account
 from app.ports.images import InvalidImage
 from app.services.accounts.email_links import WORTHLESS, make_link, open_link, require_redirect
 from app.services.accounts.stored_addresses import save_defaults
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import (
     account_owner_only,
     building_block,
@@ -56,7 +56,7 @@ from app.services.identity.users import (
     snapshot_of,
 )
 from app.services.outbox.publisher import add_event, add_mail
-from app.services.sign_in.reauthentication import own_id
+from app.services.sign_in.reauthentication import lock_own_account, own_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +103,12 @@ def set_time_zone(ports: Ports, actor: Actor, name: str | None, seen: Seen | Non
     """
     refuse_any(time_zone_problem(name))
     with ports.database.transaction() as session:
-        user = session.get(UserRecord, own_id(actor), with_for_update=True)
-        if user is None:
-            raise PermissionDenied(Caller.USER)
+        user = lock_own_account(session, actor)
         require_unchanged(seen, {"time_zone": user.time_zone})
         if user.time_zone != name:
             before, after = {"time_zone": user.time_zone}, {"time_zone": name}
             user.time_zone = name
-            change = Change("account.update", "User", user.id, user.email, before, after)
-            record(ports, actor, session, change)
+            record(ports, actor, session, user_change("account.update", user, before, after))
 
 
 @building_block
@@ -184,8 +181,7 @@ def _update(
     if after:
         user.updated_at = ports.clock.now()
         add_user_updated(ports, actor, session, user)
-        change = Change("account.update", "User", user.id, user.email, before, after)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("account.update", user, before, after))
 
 
 @account_owner_only
@@ -203,7 +199,7 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
         raise Refused(reason.problem) from None
     name = ports.randomness.token(AVATAR_NAME_LENGTH)
     with ports.database.transaction() as session:
-        user = _own_account(session, actor)
+        user = lock_own_account(session, actor)
         _replace(ports, actor, session, user, name)
         session.add_all(
             AvatarRecord(name=name, size=size, user_id=user.id, data=data)
@@ -216,7 +212,7 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
 def delete_avatar(ports: Ports, actor: Actor) -> User:
     """Show no picture of the caller any more (`userAvatarDelete`); none is no problem."""
     with ports.database.transaction() as session:
-        user = _own_account(session, actor)
+        user = lock_own_account(session, actor)
         if user.avatar:
             _replace(ports, actor, session, user, "")
         return load_caller(ports, session, actor, user.id)
@@ -230,21 +226,13 @@ def show_avatar(ports: Ports, actor: Actor, name: str, size: int) -> bytes | Non
         return session.scalar(query)
 
 
-def _own_account(session: Session, actor: Actor) -> UserRecord:
-    user = session.get(UserRecord, own_id(actor), with_for_update=True)
-    if user is None:
-        raise PermissionDenied(Caller.USER)
-    return user
-
-
 def _replace(ports: Ports, actor: Actor, session: Session, user: UserRecord, name: str) -> None:
     session.execute(delete(AvatarRecord).where(AvatarRecord.user_id == user.id))
     before, after = {"avatar": bool(user.avatar)}, {"avatar": bool(name)}
     user.avatar = name
     user.updated_at = ports.clock.now()
     add_user_updated(ports, actor, session, user)
-    change = Change("account.avatar", "User", user.id, user.email, before, after)
-    record(ports, actor, session, change)
+    record(ports, actor, session, user_change("account.avatar", user, before, after))
 
 
 _PURPOSES = (LinkPurpose.DELETE_ACCOUNT,)
@@ -259,12 +247,10 @@ def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -
 
     Refuses REQUIRED and INVALID on ``redirectUrl``, DELETE_STAFF_ACCOUNT for staff.
     """
-    user_id = own_id(actor)
+    own_id(actor)
     require_redirect(ports, redirect_url)
     with ports.database.transaction() as session:
-        user = session.get(UserRecord, user_id, with_for_update=True)
-        if user is None:
-            raise PermissionDenied(Caller.USER)
+        user = lock_own_account(session, actor)
         if user.is_staff:
             raise Refused(_STAFF)
         purpose = LinkPurpose.DELETE_ACCOUNT
@@ -281,8 +267,7 @@ def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -
             mail_sender=MailSender.OURS.value,
         )
         add_event(ports, actor, session, event)
-        change = Change("account.deletion_request", "User", user.id, user.email)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("account.deletion_request", user))
 
 
 @account_owner_only
@@ -307,7 +292,6 @@ def delete_account(
         snapshot = snapshot_of(gone, opened.user.external_reference)
         add_event(ports, actor, session, AccountDeleted(gone.id, snapshot=snapshot))
         add_event(ports, actor, session, CustomerDeleted(gone.id, snapshot=snapshot))
-        change = Change("account.delete", "User", gone.id, gone.email, before=snapshot)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("account.delete", gone, before=snapshot))
         session.delete(opened.user)
         return gone

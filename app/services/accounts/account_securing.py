@@ -18,8 +18,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.events import AccountEmailChanged
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import AccountLinkRecord, ExternalIdentityRecord, ShopRecord
-from app.models.shop import SHOP_ID
+from app.models import AccountLinkRecord, ExternalIdentityRecord
 from app.ports import Ports
 from app.services.accounts.account_details import add_user_updated
 from app.services.accounts.email_links import (
@@ -29,9 +28,9 @@ from app.services.accounts.email_links import (
     make_link,
     open_link,
 )
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import input_decides, public
-from app.services.authorization.session_rights import switches_of
+from app.services.authorization.session_rights import stored_switches
 from app.services.identity.users import confirm_email
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify, notify_email_change
@@ -122,8 +121,7 @@ def secure_account(ports: Ports, actor: Actor, *, token: str) -> SecuredAccount:
         if unlinked:
             after["identities_unlinked"] = unlinked
         before = {"email": replaced} if user.email != replaced else {}
-        change = Change("account.secure", "User", user.id, user.email, before, after)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("account.secure", user, before, after))
         notify(ports, actor, session, user.id, MailKind.ACCOUNT_SECURED)
         restored = user.email if user.email != replaced else ""
         sets_password = had_password and _allows_passwords(ports, session)
@@ -178,5 +176,5 @@ def _forget_device(session: Session, opened: OpenedLink) -> None:
 
 
 def _allows_passwords(ports: Ports, session: Session) -> bool:
-    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
-    return switches.password_login_mode is not PasswordLoginMode.DISABLED
+    mode = stored_switches(ports, session).password_login_mode
+    return mode is not PasswordLoginMode.DISABLED

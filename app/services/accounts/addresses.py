@@ -40,7 +40,7 @@ from app.services.accounts.stored_addresses import (
     to_address,
     write_details,
 )
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import (
     account_owner_only,
     clients_with,
@@ -361,7 +361,7 @@ def _record_change(
     after: dict[str, object] = {"address": address_id}
     if changed:
         after["changed"] = list(changed)
-    record(ports, actor, session, Change(action, "User", user.id, user.email, after=after))
+    record(ports, actor, session, user_change(action, user, after=after))
 
 
 def _result(ports: Ports, session: Session, actor: Actor, stored: AddressRecord) -> ChangedAddress:

@@ -3,14 +3,13 @@
 Only the console offers this, after a fresh proof, so that a stolen API token can't do it.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Caller
 from app.domain.keys import authenticator_app_purpose
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import APP_VALUES
@@ -23,25 +22,24 @@ from app.domain.second_factors import (
     read_one_time_code,
     setup_key,
 )
-from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.errors import Problem, Refused
 from app.models import AuthenticatorAppRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.ports.second_factors import QrCode
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import account_owner_only, fresh_proof
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import add_method, count_other_sessions, settle_removal
 from app.services.second_factors.code_checks import (
-    HashedCode,
     hash_first_codes,
     hash_new_codes,
     replace_codes,
     store_first_codes,
 )
 from app.services.second_factors.stored_factors import read_factors
-from app.services.sign_in.reauthentication import own_id
+from app.services.sign_in.reauthentication import lock_own_account, own_id, own_session
 
 WRONG_CODE = Problem(
     "INVALID_SECOND_FACTOR",
@@ -84,13 +82,11 @@ def start_app_setup(ports: Ports, actor: Actor) -> None:
     Until ``confirm_app_setup`` nothing changes. A setup that this session began goes on; that of
     another session is replaced, so that its secret can't be confirmed by mistake.
     """
-    user_id = own_id(actor)
-    if actor.session_id is None:
-        raise PermissionDenied(Caller.USER)  # a provider's own token: no session is to confirm it
+    user_id, session_id = own_id(actor), own_session(actor)
     secret = encode_secret(ports.randomness.secret(SECRET_BYTES))
-    pending = _encrypt(ports, user_id, f"{actor.session_id} {secret}")
+    pending = _encrypt(ports, user_id, f"{session_id} {secret}")
     with ports.database.transaction() as session:
-        _lock_user(session, user_id)
+        lock_own_account(session, actor)
         app = session.get(AuthenticatorAppRecord, user_id)
         if app is None:
             now = ports.clock.now()
@@ -144,10 +140,21 @@ def confirm_app_setup(ports: Ports, actor: Actor, *, code: str) -> AddedFactor:
         raise Refused(WRONG_CODE)
     codes = hash_first_codes(ports, user_id)
     with ports.database.transaction() as session:
-        user = _lock_user(session, user_id)
-        confirmed = _Confirmed(pending, secret, step)
-        is_moved = _turn_on(ports, actor, session, user, confirmed)
-        return replace(_added(ports, actor, session, user, codes), is_moved=is_moved)
+        user = lock_own_account(session, actor)
+        app = session.get(AuthenticatorAppRecord, user_id)
+        if app is None or app.pending_secret != pending:
+            raise Refused(SETUP_ENDED)
+        is_moved = app.confirmed_at is not None
+        app.secret, app.pending_secret = _encrypt(ports, user_id, secret), ""
+        app.last_step = step
+        app.confirmed_at = app.last_used_at = ports.clock.now()
+        action = "second_factor.replace" if is_moved else "second_factor.add"
+        record(ports, actor, session, user_change(action, user, after=_APP))
+        shown = store_first_codes(ports, session, user_id, codes)
+        add_method(session, actor, AuthenticationMethod.ONE_TIME_CODE)
+        notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, APP_VALUES)
+        others = count_other_sessions(ports, session, actor, user_id)
+        return AddedFactor(shown, others, is_moved=is_moved)
 
 
 @fresh_proof("You're about to turn off your authenticator app.")
@@ -159,7 +166,7 @@ def turn_off_app(ports: Ports, actor: Actor) -> None:
     """
     app, user_id = AuthenticatorAppRecord, own_id(actor)
     with ports.database.transaction() as session:
-        user = _lock_user(session, user_id)
+        user = lock_own_account(session, actor)
         removed = session.scalar(
             delete(app)
             .where(app.user_id == user_id, app.confirmed_at.is_not(None))
@@ -168,47 +175,8 @@ def turn_off_app(ports: Ports, actor: Actor) -> None:
         if removed is None:
             return
         settle_removal(session, user)
-        change = Change("second_factor.remove", "User", user_id, user.email, before=_APP)
-        record(ports, actor, session, change)
-        kind = MailKind.SECOND_FACTOR_REMOVED
-        notify(ports, actor, session, user_id, kind, APP_VALUES)
-
-
-@dataclass(frozen=True, slots=True)
-class _Confirmed:
-    """A setup whose code was right: ``pending`` as stored, and the time step of the code."""
-
-    pending: str = field(repr=False)
-    secret: str = field(repr=False)
-    step: int
-
-
-def _turn_on(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, confirmed: _Confirmed
-) -> bool:
-    """Turn on the app; return whether it takes the place of one that was on."""
-    app = session.get(AuthenticatorAppRecord, user.id)
-    if app is None or app.pending_secret != confirmed.pending:
-        raise Refused(SETUP_ENDED)
-    now = ports.clock.now()
-    is_moved = app.confirmed_at is not None
-    app.secret = _encrypt(ports, user.id, confirmed.secret)
-    app.pending_secret = ""
-    app.last_step = confirmed.step
-    app.confirmed_at = app.last_used_at = now
-    action = "second_factor.replace" if is_moved else "second_factor.add"
-    record(ports, actor, session, Change(action, "User", user.id, user.email, after=_APP))
-    return is_moved
-
-
-def _added(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, codes: list[HashedCode]
-) -> AddedFactor:
-    shown = store_first_codes(ports, session, user.id, codes)
-    add_method(session, actor, AuthenticationMethod.ONE_TIME_CODE)
-    kind = MailKind.SECOND_FACTOR_ADDED
-    notify(ports, actor, session, user.id, kind, APP_VALUES)
-    return AddedFactor(shown, count_other_sessions(ports, session, actor, user.id))
+        record(ports, actor, session, user_change("second_factor.remove", user, _APP))
+        notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_REMOVED, APP_VALUES)
 
 
 def _pending(session: Session, user_id: int) -> str:
@@ -235,13 +203,6 @@ def _encrypt(ports: Ports, user_id: int, text: str) -> str:
     return ports.encryption.encrypt(authenticator_app_purpose(user_id), text)
 
 
-def _lock_user(session: Session, user_id: int) -> UserRecord:
-    user = session.get(UserRecord, user_id, with_for_update=True)
-    if user is None:
-        raise PermissionDenied(Caller.USER)
-    return user
-
-
 NO_FACTOR = Problem(
     "NOT_FOUND", "Recovery codes need a second factor. Add a passkey or an authenticator app."
 )
@@ -260,14 +221,11 @@ def replace_own_recovery_codes(ports: Ports, actor: Actor) -> tuple[str, ...]:
             raise Refused(NO_FACTOR)
     codes = hash_new_codes(ports)
     with ports.database.transaction() as session:
-        user = session.get(UserRecord, user_id, with_for_update=True)
-        if user is None:
-            raise PermissionDenied(Caller.USER)
+        user = lock_own_account(session, actor)
         if not read_factors(session, user_id).is_active:
             raise Refused(NO_FACTOR)
         shown = replace_codes(ports, session, user_id, codes)
-        after = {"count": len(shown)}
-        change = Change("recovery_codes.replace", "User", user_id, user.email, after=after)
+        change = user_change("recovery_codes.replace", user, after={"count": len(shown)})
         record(ports, actor, session, change)
         notify(ports, actor, session, user_id, MailKind.RECOVERY_CODES_REPLACED)
         return shown

@@ -10,13 +10,12 @@ from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import email_problem, email_spellings, normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountChangeEmailRequested, AccountConfirmed, AccountEmailChanged
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import lifetime_values
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
-from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
@@ -33,12 +32,17 @@ from app.services.accounts.email_links import (
     require_owner,
     roll_back_unless,
 )
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import account_owner_only, building_block, input_decides
 from app.services.identity.users import confirm_email, find_owner, load_caller, load_user
 from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.outbox.security_notices import notify_email_change
-from app.services.sign_in.reauthentication import own_account, own_id, prove_password
+from app.services.sign_in.reauthentication import (
+    lock_own_account,
+    own_account,
+    own_id,
+    prove_password,
+)
 
 _CONFIRMATION = (LinkPurpose.CONFIRM_ACCOUNT,)
 
@@ -70,15 +74,8 @@ def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> N
         return
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, AccountConfirmed(user.id))
-    change = Change(
-        "account.confirm",
-        "User",
-        user.id,
-        user.email,
-        before={"is_confirmed": False},
-        after={"is_confirmed": True},
-    )
-    record(ports, actor, session, change)
+    before, after = {"is_confirmed": False}, {"is_confirmed": True}
+    record(ports, actor, session, user_change("account.confirm", user, before, after))
 
 
 _CHANGE = (LinkPurpose.CHANGE_EMAIL,)
@@ -105,14 +102,11 @@ def request_email_change(
     refuse_any(*problems)
     prove_password(ports, actor, account, password, "password")
     with ports.database.transaction() as session:
-        user = session.get(UserRecord, account.id, with_for_update=True)
-        if user is None:
-            raise PermissionDenied(Caller.USER)
+        user = lock_own_account(session, actor)
         owner = find_owner(session, email, but=account.id)
         with roll_back_unless(session, keep=owner is None):
             _send_link(ports, actor, session, user, email, redirect_url)
-        change = Change("account.email_change_request", "User", user.id, user.email)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("account.email_change_request", user))
         caller = load_caller(ports, session, actor, user.id)
     # On its own: two people who want each other's address must not wait for one another. Where
     # no one has it, the same work is done for the caller, and undone.
@@ -202,7 +196,5 @@ def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email:
     notify_email_change(ports, actor, session, user, old)
     add_event(ports, actor, session, AccountEmailChanged(user.id))
     add_user_updated(ports, actor, session, user)
-    change = Change(
-        "account.email_change", "User", user.id, email, {"email": old}, {"email": email}
-    )
+    change = user_change("account.email_change", user, {"email": old}, {"email": email})
     record(ports, actor, session, change)

@@ -10,23 +10,22 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Caller
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import passkey_values
 from app.domain.second_factors import ChallengePurpose, SecondFactorType
 from app.domain.sign_in.devices import device_of
-from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.text_rules import line_problem
-from app.models import PasskeyRecord, ShopRecord, UserRecord
+from app.models import PasskeyRecord, ShopRecord
 from app.models.record import insert_into
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.second_factors import NewPasskey, PasskeyOwner, PasskeyRefused
 from app.services.accounts.authenticator_apps import AddedFactor
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import account_owner_only, fresh_proof
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import (
     add_method,
@@ -44,7 +43,7 @@ from app.services.second_factors.passkey_checks import (
     require_party,
     store_random,
 )
-from app.services.sign_in.reauthentication import own_id
+from app.services.sign_in.reauthentication import lock_own_account, own_id, own_session
 
 MAX_PASSKEYS = 20
 """Passkeys of an account."""
@@ -98,21 +97,12 @@ class PasskeyCreation:
 @account_owner_only
 def list_passkeys(ports: Ports, actor: Actor) -> tuple[OwnPasskey, ...]:
     """Return the caller's passkeys, the oldest first."""
-    columns = (
-        PasskeyRecord.id,
-        PasskeyRecord.name,
-        PasskeyRecord.device,
-        PasskeyRecord.is_synced,
-        PasskeyRecord.created_at,
-        PasskeyRecord.last_used_at,
-        (PasskeyRecord.public_key == "").label("is_reported"),
-    )
+    is_reported = (PasskeyRecord.public_key == "").label("is_reported")
+    columns = (*columns_for(OwnPasskey, PasskeyRecord), is_reported)
     mine = select(*columns).where(PasskeyRecord.user_id == own_id(actor))
     with ports.database.reading() as session:
-        return tuple(
-            record_from(OwnPasskey, row)
-            for row in session.execute(mine.order_by(PasskeyRecord.id))
-        )
+        rows = session.execute(mine.order_by(PasskeyRecord.id))
+        return tuple(record_from(OwnPasskey, row) for row in rows)
 
 
 @account_owner_only
@@ -134,9 +124,9 @@ def begin_passkey(ports: Ports, actor: Actor) -> PasskeyCreation:
     party, user_id = require_party(ports, actor), own_id(actor)
     random, purpose = ports.randomness.token(RANDOM_LENGTH), ChallengePurpose.ADD_PASSKEY
     with ports.database.transaction() as session:
-        user = _lock_user(session, user_id)
+        user = lock_own_account(session, actor)
         _require_room(session, user_id)
-        asked = ask(ports, session, purpose, user_id=user_id, session_id=_own_session(actor))
+        asked = ask(ports, session, purpose, user_id=user_id, session_id=own_session(actor))
         session.flush()
         store_random(ports, actor, session, purpose, asked.token, random)
         handle = _handle_of(ports, session, user_id)
@@ -167,15 +157,14 @@ def add_passkey(
         raise Refused(_REFUSED) from refused
     codes = hash_first_codes(ports, user_id)
     with ports.database.transaction() as session:
-        user = _lock_user(session, user_id)
+        user = lock_own_account(session, actor)
         # The session before its challenge: a session that ends takes its challenges along.
         add_method(session, actor, method_of(is_synced=made.is_synced))
         use_up(session, asked_id)
         _require_room(session, user_id)
         _store(ports, actor, session, user_id, made, name)
         after = _described(name)
-        change = Change("second_factor.add", "User", user_id, user.email, after=after)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("second_factor.add", user, after=after))
         values = passkey_values(name)
         notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, values)
         shown = store_first_codes(ports, session, user_id, codes)
@@ -192,20 +181,13 @@ def rename_passkey(
     """
     name = _checked_name(name)
     with ports.database.transaction() as session:
-        user = _lock_user(session, own_id(actor))
+        user = lock_own_account(session, actor)
         passkey = _load(session, user.id, passkey_id)
         require_unchanged(seen, {"name": passkey.name})
         if passkey.name == name:
             return
-        before, passkey.name = passkey.name, name
-        change = Change(
-            "second_factor.rename",
-            "User",
-            user.id,
-            user.email,
-            before={"name": before},
-            after={"name": name},
-        )
+        before, passkey.name = {"name": passkey.name}, name
+        change = user_change("second_factor.rename", user, before, {"name": name})
         record(ports, actor, session, change)
 
 
@@ -217,14 +199,13 @@ def delete_passkey(ports: Ports, actor: Actor, *, passkey_id: int) -> None:
     Refuses NOT_FOUND, and REQUIRED if it is the last second factor while staff need one.
     """
     with ports.database.transaction() as session:
-        user = _lock_user(session, own_id(actor))
+        user = lock_own_account(session, actor)
         passkey = _load(session, user.id, passkey_id)
         session.delete(passkey)
         session.flush()
         settle_removal(session, user)
         before = _described(passkey.name)
-        change = Change("second_factor.remove", "User", user.id, user.email, before=before)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("second_factor.remove", user, before=before))
         values = passkey_values(passkey.name)
         notify(ports, actor, session, user.id, MailKind.SECOND_FACTOR_REMOVED, values)
 
@@ -236,7 +217,7 @@ def _take_answer(ports: Ports, actor: Actor, token: str) -> tuple[int, str]:
             asked = count_answer(ports, session, ChallengePurpose.ADD_PASSKEY, token)
         except Refused as refused:
             raise Refused(_ENDED) from refused
-        if asked.session_id != _own_session(actor):
+        if asked.session_id != own_session(actor):
             raise Refused(_ENDED)
         return asked.id, asked.passkey_challenge
 
@@ -292,17 +273,3 @@ def _checked_name(name: str) -> str:
 
 def _described(name: str) -> dict[str, object]:
     return {"type": SecondFactorType.PASSKEY.value, "name": name}
-
-
-def _own_session(actor: Actor) -> int:
-    """Return the caller's session; a provider's own token has none, and can't add passkeys."""
-    if actor.session_id is None:
-        raise PermissionDenied(Caller.USER)
-    return actor.session_id
-
-
-def _lock_user(session: Session, user_id: int) -> UserRecord:
-    user = session.get(UserRecord, user_id, with_for_update=True)
-    if user is None:
-        raise PermissionDenied(Caller.USER)
-    return user

@@ -18,9 +18,9 @@ from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.accounts.email_changes import confirm
 from app.services.accounts.email_links import drop_links, find_link, open_link, require_owner
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import account_owner_only, building_block, input_decides
-from app.services.authorization.session_rights import switches_of
+from app.services.authorization.session_rights import stored_switches
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.users import load_caller
 from app.services.outbox.security_notices import notify
@@ -95,7 +95,7 @@ def _replace_password(
     if not is_first:
         notify(ports, actor, session, user.id, MailKind.PASSWORD_CHANGED)
     after = {"sessions_ended": ended}
-    record(ports, actor, session, Change("password.set", "User", user.id, user.email, after=after))
+    record(ports, actor, session, user_change("password.set", user, after=after))
 
 
 _PURPOSES = (LinkPurpose.SET_PASSWORD, LinkPurpose.INVITATION)
@@ -123,7 +123,8 @@ def change_password(
     prove_password(ports, actor, account, old_password, "oldPassword", renews=False)
     hashed = ports.passwords.hash(new_password)
     with ports.database.transaction() as session:
-        _require_password_login(ports, session)
+        # As it is now: hashing takes its time, and the mode may have changed.
+        require_password_login(stored_switches(ports, session))
         user = session.get(UserRecord, account.id, with_for_update=True)
         if user is None or user.password_hash != account.password_hash:
             raise Refused(_CHANGED_MEANWHILE)
@@ -170,7 +171,7 @@ def sign_in_with_link(
         require_password_login(load_shop_state(ports).switches)
         hashed = _hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
         with ports.database.transaction(Subject(SubjectKind.EMAIL, entry.email)) as session:
-            _require_password_login(ports, session)
+            require_password_login(stored_switches(ports, session))
             opened = open_link(ports, session, _PURPOSES, token)
             require_owner(opened, email)
             user = opened.user
@@ -180,8 +181,3 @@ def sign_in_with_link(
         if isinstance(entered, UnfinishedSignIn):
             raise entered.refusal()
         return entered
-
-
-def _require_password_login(ports: Ports, session: Session) -> None:
-    """Check the mode as it is now: hashing takes its time, and it may have changed."""
-    require_password_login(switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now()))

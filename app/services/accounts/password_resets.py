@@ -7,7 +7,7 @@ may be sent, so neither the response nor its time reveals which emails are known
 import hashlib
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.email_links import LinkPurpose
@@ -21,19 +21,18 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.rate_limits import RESET_EMAIL
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
-from app.domain.values.errors import Problem, Refused, TooManyRequests
-from app.models import EmailCodeRecord, ResetRequestRecord, ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
+from app.domain.values.errors import Problem, Refused
+from app.models import EmailCodeRecord, ResetRequestRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link, require_redirect
-from app.services.audit.log import Change, record, requester, store_requester
+from app.services.audit.log import record, requester, store_requester, user_change
 from app.services.authorization.rate_limits import within_rate
 from app.services.authorization.register import building_block, input_decides, internal, requires
-from app.services.authorization.session_rights import switches_of
+from app.services.authorization.session_rights import stored_switches
 from app.services.identity.users import find_user_by_key, require_manageable, stored_email
 from app.services.outbox.base_url import base_url
 from app.services.outbox.publisher import add_link_mail
-from app.services.sign_in.email_codes import send_code
+from app.services.sign_in.email_codes import require_room, send_code
 from app.services.sign_in.password_login import needs_password_login
 
 
@@ -95,8 +94,7 @@ def _create_link(
     kind = StaffSetPasswordRequested if user.is_staff else AccountSetPasswordRequested
     event = kind(user.id, token=token, redirect_url=page)
     add_link_mail(ports, requested_by, session, mail, event, redirect_url=page)
-    change = Change("password.reset_link", "User", user.id, user.email)
-    record(ports, requested_by, session, change)
+    record(ports, requested_by, session, user_change("password.reset_link", user))
 
 
 @building_block
@@ -110,12 +108,8 @@ def too_early(ports: Ports) -> Problem:
     return Problem("PASSWORD_RESET_ALREADY_REQUESTED", message, "id", values={"minutes": minutes})
 
 
-MAX_WAITING = 10_000
-"""Requests that can wait for the worker: more are not stored."""
-
 _BATCH = 100
 _MAX_REMOVED = 1000
-_RETRY_AFTER = 60
 
 
 @needs_password_login
@@ -126,7 +120,7 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
     Refuses DISABLED_AUTHENTICATION_METHOD, and INVALID on ``redirectUrl`` when mails may not lead
     there. Nothing else is ever said: unknown, inactive, locked and known users get one answer,
     and so does an email for which more is asked than its limit allows, whatever clients ask.
-    Raises ``TooManyRequests`` while ``MAX_WAITING`` wait for the worker.
+    Raises ``TooManyRequests`` as ``require_room`` does.
     """
     require_redirect(ports, redirect_url)
     address = normalize_email(email)
@@ -135,9 +129,7 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
     if not within_rate(ports, RESET_EMAIL, hashlib.sha256(address.encode()).hexdigest()):
         return  # no more than a link in a while is made for it anyway
     with ports.database.transaction() as session:
-        some = select(ResetRequestRecord.id).limit(MAX_WAITING).subquery()
-        if (session.scalar(select(func.count()).select_from(some)) or 0) >= MAX_WAITING:
-            raise TooManyRequests(_RETRY_AFTER)
+        require_room(session)
         session.add(
             ResetRequestRecord(
                 email=stored_email(session, email),
@@ -234,8 +226,8 @@ def _answer(ports: Ports, key: int) -> bool:
         if request.code_id is not None:
             send_code(ports, session, request)
             return True
-        switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
-        if switches.password_login_mode is not PasswordLoginMode.DISABLED:
+        mode = stored_switches(ports, session).password_login_mode
+        if mode is not PasswordLoginMode.DISABLED:
             user = claim_reset(ports, session, UserRecord.email == request.email)
             if user is not None:
                 requested_by = requester(request.caller)

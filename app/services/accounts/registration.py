@@ -10,14 +10,13 @@ from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.users import NO_KEY, User, name_problems
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountConfirmationRequested
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import lifetime_values
 from app.domain.passwords.passwords import own_words
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
-from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.metadata import metadata_problems
 from app.models import ShopRecord, UserRecord
@@ -35,7 +34,7 @@ from app.services.accounts.password_changes import weaknesses
 from app.services.authorization.register import account_owner_only, input_decides
 from app.services.identity.users import add_registered, stored_email
 from app.services.outbox.publisher import add_link_mail
-from app.services.sign_in.reauthentication import imported_seconds, own_id
+from app.services.sign_in.reauthentication import imported_seconds, lock_own_account
 from app.services.sign_in.sessions import needs_confirmation
 
 _DECOY_LENGTH = 16
@@ -219,9 +218,7 @@ def send_confirmation(ports: Ports, actor: Actor, redirect_url: str) -> None:
         shop = session.get_one(ShopRecord, SHOP_ID)
         if not shop.enable_account_confirmation_by_email:
             raise Refused(Problem("INVALID", "Accounts aren't confirmed by email in this shop."))
-        user = session.get(UserRecord, own_id(actor), with_for_update=True)
-        if user is None:
-            raise PermissionDenied(Caller.USER)
+        user = lock_own_account(session, actor)
         if user.is_confirmed:
             raise Refused(Problem("ACCOUNT_CONFIRMED", "This account is already confirmed."))
         if was_mailed(ports, session, user.id, LinkPurpose.CONFIRM_ACCOUNT):

@@ -53,25 +53,9 @@ from app.services.authorization.register import (
     staff_only,
 )
 from app.services.lists.filters import can_match, contains_text
-from app.services.lists.paging import Order, read_by_keys, read_page, record_from
+from app.services.lists.paging import Order, columns_for, read_by_keys, read_page, record_from
 
-_COLUMNS = (
-    AuditRecord.id,
-    AuditRecord.at,
-    AuditRecord.actor_kind,
-    AuditRecord.actor_user_id,
-    AuditRecord.actor_app_id,
-    AuditRecord.actor_name,
-    AuditRecord.address,
-    AuditRecord.action,
-    AuditRecord.subject_type,
-    AuditRecord.subject_id,
-    AuditRecord.subject_name,
-    AuditRecord.before,
-    AuditRecord.after,
-)
-"""The fields of ``AuditEntry``."""
-
+_COLUMNS = columns_for(AuditEntry, AuditRecord)
 _BY_TIME = (AuditRecord.at, AuditRecord.id)
 _EXPORTED_AT_ONCE = 500
 _DELETED_AT_ONCE = 1000
@@ -295,19 +279,11 @@ def _query(filter_: AuditFilter) -> Select[*tuple[object, ...]]:
         return query
     newest = (column.desc() for column in _BY_TIME)
     # Bounded: whatever is looked for, the trail is never read from end to end.
-    near = (
-        select(AuditRecord.id).where(*_conditions(filter_)).order_by(*newest).limit(MAX_SEARCHED)
-    )
-    searched = (
-        AuditRecord.actor_name,
-        AuditRecord.subject_name,
-        AuditRecord.address,
-        AuditRecord.action,
-    )
-    return query.where(
-        AuditRecord.id.in_(near),
-        or_(*(contains_text(column, text) for column in searched)),
-    )
+    log = AuditRecord
+    near = select(log.id).where(*_conditions(filter_)).order_by(*newest).limit(MAX_SEARCHED)
+    searched = (log.actor_name, log.subject_name, log.address, log.action)
+    holds_text = or_(*(contains_text(column, text) for column in searched))
+    return query.where(log.id.in_(near), holds_text)
 
 
 def _conditions(filter_: AuditFilter) -> list[ColumnElement[bool]]:

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.users import User
 from app.domain.audit import PROFILE_ACTIONS, SHOWN_FIELDS, security_event_of
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin, describe_actor
 from app.domain.authorization.permissions import (
@@ -19,16 +21,18 @@ from app.domain.authorization.permissions import (
 from app.domain.second_factors import read_methods, write_methods
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks import Saver, saver_of
-from app.models import AuditRecord, ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
+from app.models import AuditRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import after_commit, building_block
 from app.services.authorization.session_rights import (
     USER_COLUMNS,
     read_user,
-    switches_of,
+    stored_switches,
     with_effective_rights,
 )
+
+Values = Mapping[str, object]
+_NOTHING: Values = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +43,16 @@ class Change:
     subject_type: str
     subject_id: int | str
     subject_name: str = ""
-    before: Mapping[str, object] = field(default_factory=dict)
-    after: Mapping[str, object] = field(default_factory=dict)
+    before: Values = field(default_factory=dict)
+    after: Values = field(default_factory=dict)
+
+
+@building_block
+def user_change(
+    action: str, user: User | UserRecord, before: Values = _NOTHING, after: Values = _NOTHING
+) -> Change:
+    """Return a change of a user's account."""
+    return Change(action, "User", user.id, user.email, before, after)
 
 
 @building_block
@@ -164,7 +176,7 @@ def require_requester(
     row = session.execute(select(*USER_COLUMNS).where(*is_asker)).one_or_none()
     if row is None:
         raise Refused(_LOST)
-    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
+    switches = stored_switches(ports, session)
     origin = SessionOrigin(str(stored.get("origin", SessionOrigin.NONE.value)))
     amr = read_methods(str(stored.get("amr", "")))
     grant = read_grant(stored.get("grant"))

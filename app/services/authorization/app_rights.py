@@ -9,21 +9,20 @@ from app.domain.apps.apps import extension_permissions, is_older_than_app, token
 from app.domain.authorization.actor import AppClient
 from app.domain.authorization.permissions import Permission, split_names
 from app.domain.sign_in.tokens import Claims
-from app.models import AppClientRecord, AppRecord, AppTokenRecord, SessionRecord, ShopRecord
+from app.models import AppClientRecord, AppRecord, AppTokenRecord, ShopRecord
 from app.models.shop import SHOP_ID
-from app.models.users import UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.declarations import building_block
 from app.services.authorization.session_rights import (
     APP_PERMISSIONS,
     IN_SESSION,
-    IS_USER,
     OF_KEY,
     SESSION_COLUMNS,
     ExtensionApp,
     LiveSession,
     read_permissions,
     read_session,
+    session_query,
     with_current_grant,
 )
 from app.services.authorization.shop_state import (
@@ -73,6 +72,7 @@ class ForeignTokenLookup:
 WORKS = or_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(False))
 """While an app is being installed it calls back, before it has become active."""
 
+_IS_ACTIVE = and_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(True))
 _IS_ALLOWED = or_(AppRecord.client_credentials_only.is_(False), AppTokenRecord.is_by_client)
 
 
@@ -95,27 +95,14 @@ def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
 
 
 def _extension_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
-    return (
-        select(
-            *SHOP_STATE_COLUMNS,
-            AppRecord.id.label("app_id"),
-            AppRecord.created_at.label("app_created_at"),
-            APP_PERMISSIONS.label("app_permissions"),
-            *SESSION_COLUMNS,
-        )
-        .select_from(ShopRecord)
-        .outerjoin(SessionRecord, condition)
-        .outerjoin(UserRecord, IS_USER)
-        .outerjoin(
-            AppRecord,
-            and_(
-                AppRecord.id == bindparam("app_id"),
-                AppRecord.is_active.is_(True),
-                AppRecord.is_installed.is_(True),
-            ),
-        )
-        .where(ShopRecord.id == SHOP_ID)
+    query = session_query(
+        condition,
+        *SESSION_COLUMNS,
+        AppRecord.id.label("app_id"),
+        AppRecord.created_at.label("app_created_at"),
+        APP_PERMISSIONS.label("app_permissions"),
     )
+    return query.outerjoin(AppRecord, and_(AppRecord.id == bindparam("app_id"), _IS_ACTIVE))
 
 
 _LINKED = (
@@ -138,11 +125,7 @@ _LINKED = (
     )
     .outerjoin(
         AppRecord,
-        and_(
-            AppRecord.id == AppClientRecord.app_id,
-            AppRecord.is_active.is_(True),
-            AppRecord.is_installed.is_(True),
-        ),
+        and_(AppRecord.id == AppClientRecord.app_id, _IS_ACTIVE),
     )
     .where(ShopRecord.id == SHOP_ID)
 )

@@ -334,9 +334,9 @@ OF_KEY = and_(
 def session_query(
     condition: ColumnElement[bool], *columns: ColumnElement[Any]
 ) -> Select[*tuple[object, ...]]:
-    """Return the query of a session with the shop's state, and of ``columns``."""
+    """Return the query of ``columns`` of a session and its user, with the shop's state."""
     return (
-        select(*SHOP_STATE_COLUMNS, *SESSION_COLUMNS, *columns)
+        select(*SHOP_STATE_COLUMNS, *columns)
         .select_from(ShopRecord)
         .outerjoin(SessionRecord, condition)
         .outerjoin(UserRecord, IS_USER)
@@ -344,9 +344,15 @@ def session_query(
     )
 
 
-_SESSION = session_query(IN_SESSION)
-_SESSION_OF_GRANT = session_query(OF_GRANT)
-_SESSION_OF_KEY = session_query(OF_KEY)
+_SESSION = session_query(IN_SESSION, *SESSION_COLUMNS)
+_SESSION_OF_GRANT = session_query(OF_GRANT, *SESSION_COLUMNS)
+_SESSION_OF_KEY = session_query(OF_KEY, *SESSION_COLUMNS)
+_ALIVE = (
+    SessionRecord.id.label("session_id"),
+    _CLIENT.label("session_client"),
+    UserRecord.id.label("user_id"),
+)
+_LIVING, _LIVING_OF_GRANT = session_query(IN_SESSION, *_ALIVE), session_query(OF_GRANT, *_ALIVE)
 
 
 @building_block
@@ -356,19 +362,21 @@ def find_session(ports: Ports, session: str, user_id: int | None) -> Lookup[Live
     Without a user, it is that of an OAuth client alone.
     """
     query, values = _named(session, user_id, _SESSION, _SESSION_OF_GRANT)
-    row = ports.database.read(query, values)[0]
-    return Lookup(
-        read_shop_state(row, ports.clock.now()), with_current_grant(ports, read_session(row))
-    )
+    return live_session_in(ports, ports.database.read(query, values)[0])
 
 
 @building_block
 def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[LiveSession | None]:
     """Find a session as ``find_session`` does, by its key."""
-    row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
-    return Lookup(
-        read_shop_state(row, ports.clock.now()), with_current_grant(ports, read_session(row))
-    )
+    values = {"session_id": session_id, "user_id": user_id}
+    return live_session_in(ports, ports.database.read(_SESSION_OF_KEY, values)[0])
+
+
+@building_block
+def live_session_in(ports: Ports, row: NamedRow) -> Lookup[LiveSession | None]:
+    """Return the session in a row of a ``session_query`` with ``SESSION_COLUMNS``."""
+    found = with_current_grant(ports, read_session(row))
+    return Lookup(read_shop_state(row, ports.clock.now()), found)
 
 
 def _named(
@@ -380,24 +388,6 @@ def _named(
     if user_id is None:
         return of_grant, {"session": session}
     return of_person, {"session": session, "user_id": user_id}
-
-
-def _living(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
-    return (
-        select(
-            *SHOP_STATE_COLUMNS,
-            SessionRecord.id.label("session_id"),
-            _CLIENT.label("session_client"),
-            UserRecord.id.label("user_id"),
-        )
-        .select_from(ShopRecord)
-        .outerjoin(SessionRecord, condition)
-        .outerjoin(UserRecord, IS_USER)
-        .where(ShopRecord.id == SHOP_ID)
-    )
-
-
-_LIVING, _LIVING_OF_GRANT = _living(IN_SESSION), _living(OF_GRANT)
 
 
 @building_block
@@ -539,7 +529,8 @@ def read_user(row: NamedRow) -> User:
     groups = _groups(group_texts)
     held = frozenset[Permission]()
     if is_staff:
-        held = ALL_PERMISSIONS if is_superuser else _all_held(read_permissions(direct), groups)
+        held = read_permissions(direct).union(*(group.permissions for group in groups))
+        held = ALL_PERMISSIONS if is_superuser else held
     return User(
         id=key,
         email=email,
@@ -570,15 +561,17 @@ def switches_of(shop: ShopRecord, now: datetime) -> Switches:
     )
 
 
+@building_block
+def stored_switches(ports: Ports, session: Session) -> Switches:
+    """Return the shop's switches as this transaction sees them."""
+    return switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
+
+
 def _required_moment(value: object) -> datetime:
     found = moment(value)
     if found is None:
         raise TypeError(f"{value!r} is no moment")
     return found
-
-
-def _all_held(direct: frozenset[Permission], groups: tuple[Group, ...]) -> frozenset[Permission]:
-    return direct.union(*(group.permissions for group in groups))
 
 
 # Few combinations exist, and every request of staff reads one.
@@ -593,8 +586,4 @@ def _groups(text: str) -> tuple[Group, ...]:
         )
         for group in json.loads(text)
     )
-    return tuple(sorted(groups, key=_by_name))
-
-
-def _by_name(group: Group) -> tuple[str, int]:
-    return group.name, group.id
+    return tuple(sorted(groups, key=attrgetter("name", "id")))

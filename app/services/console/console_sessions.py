@@ -3,7 +3,7 @@
 They are ordinary sessions: listed and ended with all others, effective immediately.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -28,7 +28,7 @@ from app.domain.shop.settings import (
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Problem, Refused
-from app.models import ShopRecord, UserRecord
+from app.models import SecondFactorChallengeRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
 from app.services.authorization.register import (
@@ -39,45 +39,40 @@ from app.services.authorization.register import (
 )
 from app.services.authorization.session_rights import (
     IN_SESSION,
+    SESSION_COLUMNS,
     LiveSession,
     effective_user,
-    read_session,
+    live_session_in,
     session_query,
-    with_current_grant,
 )
-from app.services.authorization.shop_state import load_shop_state, read_shop_state
+from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.identify import Visitor, session_actor
-from app.services.identity.providers import (
-    ExternalAuthentication,
-    known_providers,
-)
+from app.services.identity.providers import ExternalAuthentication, login_providers
 from app.services.second_factors.challenges import PendingSession, SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
 from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR, read_factors
-from app.services.sign_in.passkey_sign_in import (
-    PasskeyChallenge,
-    ask_for_passkey,
-    options_for,
-    prove_passkey,
-    sign_in_with_passkey,
-)
 from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
 from app.services.sign_in.second_factor_sign_in import (
+    PasskeyChallenge,
+    ask_for_passkey,
     ask_for_proof,
     find_challenge,
     finish_with_code,
+    options_for,
     prove,
+    prove_passkey,
+    sign_in_with_passkey,
     use_code,
 )
 from app.services.sign_in.sessions import OpenedSession, end_own_session
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
     SignInTerms,
+    StartedLogin,
     find_login_provider,
-    provider_login_url,
     sign_in_with_provider,
-    store_sign_in,
+    start_login,
 )
 
 LIFETIME = timedelta(hours=12)
@@ -86,10 +81,13 @@ LIFETIME = timedelta(hours=12)
 _FACTOR_NEEDED = Problem(
     "SECOND_FACTOR_REQUIRED", "Your account has a second factor: use a passkey or a code."
 )
+_BEGINS = PendingSession(place=SignInPlace.CONSOLE, lifetime=LIFETIME)
 _NEVER = 1e9
 """Seconds since a proof that doesn't count."""
 
-_AT_CONSOLE = session_query(IN_SESSION, HAS_SECOND_FACTOR.label("has_second_factor"))
+_AT_CONSOLE = session_query(
+    IN_SESSION, *SESSION_COLUMNS, HAS_SECOND_FACTOR.label("has_second_factor")
+)
 
 
 class SessionAccess(StrEnum):
@@ -146,14 +144,6 @@ class SignInOptions:
     providers: tuple[ExternalAuthentication, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StartedConsoleSignIn:
-    """Where the browser goes, and the ``state`` that it has to come back with."""
-
-    url: str
-    state: str = field(repr=False)
-
-
 @public
 def show_default_language(ports: Ports, actor: Actor) -> str:
     """Return the language code of pages whose browser asks for no language that is shipped."""
@@ -165,13 +155,7 @@ def show_default_language(ports: Ports, actor: Actor) -> str:
 def show_sign_in_options(ports: Ports, actor: Actor) -> SignInOptions:
     """Return how staff can sign in to the console."""
     shop_state = load_shop_state(ports)
-    vendor = ports.configuration.vendor
-    providers = (
-        ExternalAuthentication(provider.plugin_id(vendor), provider.name)
-        for provider in known_providers(ports, shop_state.providers_version)
-        if provider.active and provider.signs_in
-    )
-    return SignInOptions(shop_state.shop, tuple(providers))
+    return SignInOptions(shop_state.shop, login_providers(ports, shop_state.providers_version))
 
 
 @input_decides
@@ -183,8 +167,7 @@ def sign_in_to_console(
     Refuses INVALID on ``email`` unless it is a staff member's. Raises ``SecondFactorRequired`` for
     an account with a second factor.
     """
-    begins = PendingSession(place=SignInPlace.CONSOLE, lifetime=LIFETIME)
-    entered = sign_in_with_password(ports, actor, begins, email=email, password=password)
+    entered = sign_in_with_password(ports, actor, _BEGINS, email=email, password=password)
     return _console_session(entered.opened, entered.user)
 
 
@@ -194,9 +177,7 @@ def ask_for_passkey_at_console(ports: Ports, actor: Actor) -> PasskeyChallenge:
 
     Refuses as ``challenge_passkey`` does.
     """
-    return ask_for_passkey(
-        ports, actor, PendingSession(place=SignInPlace.CONSOLE, lifetime=LIFETIME)
-    )
+    return ask_for_passkey(ports, actor, _BEGINS)
 
 
 @input_decides
@@ -216,17 +197,13 @@ def sign_in_to_console_with_passkey(
 @input_decides
 def begin_console_sign_in(
     ports: Ports, actor: Actor, *, plugin_id: str, redirect_uri: str, again: bool = False
-) -> StartedConsoleSignIn:
+) -> StartedLogin:
     """Return the provider's login URL for a staff member; ``redirect_uri`` is the console's.
 
     ``again`` asks the provider to authenticate them anew. Refuses NOT_FOUND for a provider that is
     unknown, inactive, or can't sign people in.
     """
-    provider = find_login_provider(ports, plugin_id)
-    started = store_sign_in(ports, provider, redirect_uri)
-    return StartedConsoleSignIn(
-        provider_login_url(ports, provider, started, "login" if again else ""), started.state
-    )
+    return start_login(ports, plugin_id, redirect_uri, again=again)
 
 
 @input_decides
@@ -263,7 +240,7 @@ def set_password_at_console(
 
     ``None`` for customers, who can't use the console.
     """
-    begins = PendingSession(SignInMethod.LINK, place=SignInPlace.CONSOLE, lifetime=LIFETIME)
+    begins = replace(_BEGINS, method=SignInMethod.LINK)
     try:
         entered = sign_in_with_link(
             ports, actor, begins, email=email, password=password, token=token
@@ -304,10 +281,8 @@ def find_console_caller(
 ) -> ConsoleCaller | None:
     """Return the caller of a console cookie if the session is alive; one statement."""
     row = ports.database.read(_AT_CONSOLE, {"session": token, "user_id": user_id})[0]
-    shop_state, live_session = (
-        read_shop_state(row, ports.clock.now()),
-        with_current_grant(ports, read_session(row)),
-    )
+    at_console = live_session_in(ports, row)
+    shop_state, live_session = at_console.shop_state, at_console.found
     if live_session is None or not _is_of_staff(live_session):
         return None
     user = effective_user(live_session, shop_state.switches)
@@ -384,9 +359,7 @@ def show_waiting_sign_in(ports: Ports, actor: Actor, *, challenge: str) -> Waiti
 
     Refuses INVALID on ``challenge`` for one that is over.
     """
-    found = find_challenge(
-        ports, actor, challenge, ChallengePurpose.SIGN_IN, place=SignInPlace.CONSOLE
-    )
+    found = _find_challenge(ports, actor, challenge)
     with ports.database.reading() as session:
         email = session.scalar(select(UserRecord.email).where(UserRecord.id == found.user_id))
         types = read_factors(session, found.user_id or 0).types
@@ -399,9 +372,7 @@ def verify_code_at_console(
 ) -> ConsoleSession:
     """Finish a sign-in to the console with a code; refuses as ``verify_second_factor`` does."""
     with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSWORD, in_console=True)):
-        found = find_challenge(
-            ports, actor, challenge, ChallengePurpose.SIGN_IN, place=SignInPlace.CONSOLE
-        )
+        found = _find_challenge(ports, actor, challenge)
     entered = finish_with_code(ports, actor, found, challenge, code)
     return _console_session(entered.opened, entered.user)
 
@@ -450,9 +421,13 @@ def confirm_passkey_again(ports: Ports, actor: Actor, *, challenge: str, credent
     The session has used a second factor from then on.
     """
     found = find_challenge(ports, actor, challenge, ChallengePurpose.PROOF)
-    prove(
-        ports, actor, partial(prove_passkey, ports, actor, found, challenge, credential), found.id
-    )
+    check = partial(prove_passkey, ports, actor, found, challenge, credential)
+    prove(ports, actor, check, found.id)
+
+
+def _find_challenge(ports: Ports, actor: Actor, token: str) -> SecondFactorChallengeRecord:
+    purpose, place = ChallengePurpose.SIGN_IN, SignInPlace.CONSOLE
+    return find_challenge(ports, actor, token, purpose, place=place)
 
 
 def _usable(

@@ -174,6 +174,26 @@ def _write_shop(ports: Ports, actor: Actor, _key: str, values: Values, seen: See
 _SWITCHES = ("password_login_mode", "allow_storefront_traffic")
 
 
+def _texts(values: object) -> list[str]:
+    return [str(value) for value in values] if isinstance(values, list) else []
+
+
+def _permissions(values: object) -> frozenset[Permission]:
+    return known_permissions(_texts(values))
+
+
+def _events(values: object) -> tuple[EventType, ...]:
+    return tuple(EventType(name) for name in _texts(values) if name in {*EventType})
+
+
+_Types = Mapping[str, Callable[[Any], object]]
+"""What makes each value of the log one that the use case takes."""
+
+
+def _typed(values: Values, types: _Types) -> dict[str, Any]:
+    return {name: types[name](value) for name, value in values.items()}
+
+
 def _read_app(ports: Ports, actor: Actor, key: str) -> Values:
     app = show_app(ports, actor, int(key))
     if app is None:
@@ -181,23 +201,18 @@ def _read_app(ports: Ports, actor: Actor, key: str) -> Values:
     return {**app_facts(app), "is_active": app.is_active}
 
 
-_APP_FACTS = ("name", "identifier", "permissions", "contact_email", "client_credentials_only")
+_APP: _Types = {
+    "name": str,
+    "identifier": str,
+    "permissions": _permissions,
+    "contact_email": str,
+    "client_credentials_only": bool,
+}
 
 
 def _write_app(ports: Ports, actor: Actor, key: str, values: Values, seen: Seen) -> None:
-    change = AppChange(seen={name: seen[name] for name in _APP_FACTS})
-    if "name" in values:
-        change = replace(change, name=str(values["name"]))
-    if "identifier" in values:
-        change = replace(change, identifier=str(values["identifier"]))
-    if "contact_email" in values:
-        change = replace(change, contact_email=str(values["contact_email"]))
-    if "client_credentials_only" in values:
-        only = bool(values["client_credentials_only"])
-        change = replace(change, client_credentials_only=only)
-    if "permissions" in values:
-        change = replace(change, permissions=known_permissions(_texts(values["permissions"])))
-    update_app(ports, actor, int(key), change)
+    known = {name: seen[name] for name in _APP}
+    update_app(ports, actor, int(key), AppChange(seen=known, **_typed(values, _APP)))
 
 
 def _switch_app(ports: Ports, actor: Actor, key: str, values: Values, _seen: Seen) -> None:
@@ -274,25 +289,22 @@ def _webhook_values(webhook: Webhook) -> Values:
 def _write_webhook(ports: Ports, actor: Actor, key: str, values: Values, seen: Seen) -> None:
     webhook = _shown_webhook(ports, actor, key)
     require_unchanged(seen, _webhook_values(webhook))
-    change = WebhookInput(seen=editable_facts(webhook))
-    texts: dict[str, Any] = {name: str(values[name]) for name in _TEXTS if name in values}
-    change = replace(change, **texts)
-    if "is_active" in values:
-        change = replace(change, is_active=bool(values["is_active"]))
-    if "is_paused" in values:
-        change = replace(change, is_paused=bool(values["is_paused"]))
-    if "max_rate" in values:
-        change = replace(change, max_rate=int(str(values["max_rate"])))
+    change = WebhookInput(seen=editable_facts(webhook), **_typed(values, _WEBHOOK))
     if "query" in values:
-        query = str(values["query"])
-        change = replace(change, query=query, drops_query=not query)
-    if "events" in values:
-        known = [EventType(name) for name in _texts(values["events"]) if name in {*EventType}]
-        change = replace(change, events=tuple(known))
+        change = replace(change, drops_query=not values["query"])
     update_webhook(ports, actor, to_global_id("Webhook", webhook.id), "", change)
 
 
-_TEXTS = ("name", "identifier", "target_url")
+_WEBHOOK: _Types = {
+    "name": str,
+    "identifier": str,
+    "target_url": str,
+    "is_active": bool,
+    "is_paused": bool,
+    "max_rate": int,
+    "query": str,
+    "events": _events,
+}
 
 
 def _slug(ports: Ports, key: str) -> str:
@@ -328,10 +340,6 @@ def _write_provider(ports: Ports, actor: Actor, key: str, values: Values, seen: 
     save_provider(ports, actor, _slug(ports, key), changes)
 
 
-def _texts(values: object) -> list[str]:
-    return [str(value) for value in values] if isinstance(values, list) else []
-
-
 def _difference(current: object, wanted: object) -> tuple[list[str], list[str]]:
     """Return what is added and what is removed to go from ``current`` to ``wanted``."""
     now, then = _texts(current), _texts(wanted)
@@ -340,10 +348,7 @@ def _difference(current: object, wanted: object) -> tuple[list[str], list[str]]:
 
 def _permission_changes(seen: Seen, values: Values) -> dict[str, Any]:
     added, removed = _difference(seen["permissions"], values["permissions"])
-    return {
-        "add_permissions": known_permissions(added),
-        "remove_permissions": known_permissions(removed),
-    }
+    return {"add_permissions": _permissions(added), "remove_permissions": _permissions(removed)}
 
 
 def _ids(type_name: str, keys: list[str]) -> tuple[str, ...]:
@@ -355,12 +360,7 @@ _KINDS: Mapping[str, _Kind] = {
     "shop.update": _Kind(
         frozenset(setting.name for setting in SETTINGS), update_shop, _read_shop, _write_shop
     ),
-    "app.update": _Kind(
-        frozenset(_APP_FACTS),
-        update_app,
-        _read_app,
-        _write_app,
-    ),
+    "app.update": _Kind(frozenset(_APP), update_app, _read_app, _write_app),
     "app.activate": _Kind(_ACTIVE, activate_app, _read_app, _switch_app),
     "app.deactivate": _Kind(_ACTIVE, deactivate_app, _read_app, _switch_app),
     "group.update": _Kind(
@@ -374,23 +374,7 @@ _KINDS: Mapping[str, _Kind] = {
     ),
     "user.activate": _Kind(_ACTIVE, activate_user, _read_person, _switch_person),
     "user.deactivate": _Kind(_ACTIVE, deactivate_user, _read_person, _switch_person),
-    "webhook.update": _Kind(
-        frozenset(
-            {
-                "name",
-                "identifier",
-                "target_url",
-                "is_active",
-                "is_paused",
-                "max_rate",
-                "query",
-                "events",
-            }
-        ),
-        update_webhook,
-        _read_webhook,
-        _write_webhook,
-    ),
+    "webhook.update": _Kind(frozenset(_WEBHOOK), update_webhook, _read_webhook, _write_webhook),
     "provider.update": _Kind(
         frozenset({"active", "name"})
         | {one.name for one in PROVIDER_SETTINGS if one.type is not SettingType.SECRET},

@@ -63,6 +63,8 @@ _MAX_CANDIDATES = 2000
 """Of those that have the rarest word so many are looked at for the others."""
 
 _MESSAGE = "msg_"
+_Text = ColumnElement[str] | InstrumentedAttribute[str]
+_Column = ColumnElement[Any] | InstrumentedAttribute[Any]
 
 
 class HitKind(StrEnum):
@@ -241,14 +243,8 @@ def _webhooks(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
 
 def _delivery(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     delivery = DeliveryRecord
-    return _hit(
-        HitKind.DELIVERY,
-        delivery.id,
-        delivery.event,
-        delivery.message_id,
-        delivery.status,
-        delivery.attempts,
-    ).where(condition)
+    texts = delivery.event, delivery.message_id, delivery.status
+    return _hit(HitKind.DELIVERY, delivery.id, *texts, delivery.attempts).where(condition)
 
 
 def _people(kind: HitKind, words: Sequence[str]) -> Select[*tuple[Any, ...]]:
@@ -273,34 +269,28 @@ def _user(kind: HitKind) -> Select[*tuple[Any, ...]]:
     return _hit(kind, user.id, name, user.email, state)
 
 
+def _named(
+    query: Select[*tuple[Any, ...]], called: _Text, words: Sequence[str], *order: _Column
+) -> Select[*tuple[Any, ...]]:
+    # There are few of them: reading them all is quicker than any index would be.
+    query = query.where(*(contains_text(called, word) for word in words))
+    return query.order_by(*order).limit(MAX_HITS_PER_KIND)
+
+
 def _groups(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    # There are few groups: reading them all is quicker than any index would be.
-    group = GroupRecord
-    return (
-        _GROUP.where(*(contains_text(group.name, word) for word in words))
-        .order_by(group.name)
-        .limit(MAX_HITS_PER_KIND)
-    )
+    return _named(_GROUP, GroupRecord.name, words, GroupRecord.name)
 
 
 def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     provider = IdentityProviderRecord
     called = provider.name + literal(" ") + provider.slug
-    return (
-        _PROVIDER.where(*(contains_text(called, word) for word in words))
-        .order_by(provider.name)
-        .limit(MAX_HITS_PER_KIND)
-    )
+    return _named(_PROVIDER, called, words, provider.name)
 
 
 def _oauth_clients(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
     client = OAuthClientRecord
     called = client.name + literal(" ") + client.client_id
-    return (
-        _OAUTH_CLIENT.where(*(contains_text(called, word) for word in words))
-        .order_by(client.name, client.id)
-        .limit(MAX_HITS_PER_KIND)
-    )
+    return _named(_OAUTH_CLIENT, called, words, client.name, client.id)
 
 
 def _ip_address(ports: Ports, actor: Actor, text: str) -> Iterator[Select[*tuple[Any, ...]]]:
@@ -344,11 +334,11 @@ def _first_of(*states: tuple[ColumnElement[bool], HitState]) -> ColumnElement[st
 
 def _hit(
     kind: HitKind,
-    key: ColumnElement[Any] | InstrumentedAttribute[int],
-    title: ColumnElement[str] | InstrumentedAttribute[str],
-    detail: ColumnElement[str] | InstrumentedAttribute[str],
-    state: ColumnElement[str] | InstrumentedAttribute[str],
-    count: ColumnElement[int] | InstrumentedAttribute[int] | None = None,
+    key: _Column,
+    title: _Text,
+    detail: _Text,
+    state: _Text,
+    count: _Column | None = None,
 ) -> Select[*tuple[Any, ...]]:
     counted = literal(0) if count is None else count
     return select(

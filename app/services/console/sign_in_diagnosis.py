@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import Select, select
 
 from app.domain.accounts.addresses import Address
 from app.domain.authorization.actor import Actor
@@ -13,21 +13,14 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_log import SignInEvent
 from app.domain.values.errors import Problem, Refused
-from app.models import (
-    ExternalIdentityRecord,
-    IdentityProviderRecord,
-    ShopRecord,
-    SignInEventRecord,
-    UserRecord,
-)
-from app.models.json_arrays import json_array_text
+from app.models import IdentityProviderRecord, ShopRecord, SignInEventRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.throttle import BlockedIp, ThrottleUnavailable
 from app.services.accounts.stored_addresses import addresses_text, read_addresses
 from app.services.authorization.register import requires_person
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
-from app.services.identity.providers import KNOWN_BY
+from app.services.identity.providers import provider_names
 from app.services.identity.users import require_manage_permission
 from app.services.lists.paging import record_from
 from app.services.people.user_sessions import (
@@ -135,21 +128,9 @@ def _account(user_id: int) -> Select[*tuple[Any, ...]]:
     return with_origin(query)
 
 
-def _providers() -> ColumnElement[str]:
-    identity, provider = ExternalIdentityRecord, IdentityProviderRecord
-    return (
-        select(json_array_text(provider.name))
-        .select_from(identity)
-        .join(provider, KNOWN_BY)
-        .where(identity.user_id == UserRecord.id, provider.active)
-        .correlate(UserRecord)
-        .scalar_subquery()
-    )
-
-
 _STATE = (
     UserRecord.password_hash.is_not(None).label("has_password"),
-    _providers().label("providers"),
+    provider_names(IdentityProviderRecord.active).label("providers"),
     ShopRecord.password_login_mode.label("mode"),
     ShopRecord.allow_storefront_traffic.label("is_storefront_open"),
     (

@@ -14,18 +14,15 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import StaffSecondFactor
 from app.models import (
     AuthenticatorAppRecord,
-    ExternalIdentityRecord,
-    IdentityProviderRecord,
     RecoveryCodeRecord,
     SessionRecord,
     ShopRecord,
     UserRecord,
 )
-from app.models.json_arrays import json_array_text
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import account_owner_only, requires
-from app.services.identity.providers import KNOWN_BY
+from app.services.identity.providers import provider_names
 from app.services.lists.paging import record_from
 from app.services.second_factors.stored_factors import (
     FACTOR_COLUMNS,
@@ -69,18 +66,10 @@ def show_own_sign_in_methods(ports: Ports, actor: Actor) -> SignInMethods:
 
 
 def _methods(ports: Ports) -> Select[*tuple[Any, ...]]:
-    identity, provider = ExternalIdentityRecord, IdentityProviderRecord
-    providers = (
-        select(json_array_text(provider.name))
-        .select_from(identity)
-        .join(provider, KNOWN_BY)
-        .where(identity.user_id == UserRecord.id)
-        .scalar_subquery()
-    )
     return select(
         UserRecord.id,
         UserRecord.password_hash.is_not(None).label("has_password"),
-        providers.label("providers"),
+        provider_names().label("providers"),
         _of_sessions(ports, func.count()).label("sessions"),
         _of_sessions(ports, func.max(SessionRecord.last_used_at)).label("last_used_at"),
         *FACTOR_COLUMNS,

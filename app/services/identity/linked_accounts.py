@@ -35,7 +35,7 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.audit.log import Change, record
+from app.services.audit.log import Change, record, user_change
 from app.services.authorization.register import building_block
 from app.services.identity.permission_holders import (
     find_group_changes,
@@ -76,7 +76,7 @@ def make_user(
     session.flush()
     add_event(ports, actor, session, (StaffCreated if is_staff else CustomerCreated)(user.id))
     after = {"is_staff": is_staff, "is_confirmed": user.is_confirmed, "has_password": False}
-    change = Change("user.create", "User", user.id, user.email, after=after)
+    change = user_change("user.create", user, after=after)
     _record(ports, actor, session, user, provider_person.provider, change)
     return user
 
@@ -124,7 +124,7 @@ def _update_from_provider(
         notify_email_change(ports, actor, session, user, old_email, can_restore=False)
     kind = StaffUpdated if user.is_staff else CustomerUpdated
     add_event(ports, actor, session, kind(user.id))
-    change = Change("user.sync", "User", user.id, user.email, before, after)
+    change = user_change("user.sync", user, before, after)
     _record(ports, actor, session, user, provider_person.provider, change)
 
 
@@ -149,7 +149,7 @@ def promote(
     add_event(ports, actor, session, StaffUpdated(user.id))
     before = {"is_staff": False, **left}
     after = {"is_staff": True, **{name: type(value)() for name, value in left.items()}}
-    change = Change("user.promote", "User", user.id, user.email, before, after)
+    change = user_change("user.promote", user, before, after)
     _record(ports, actor, session, user, provider_person.provider, change)
 
 
@@ -415,7 +415,7 @@ def _record_link(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
 ) -> None:
     after = {"subject": provider_person.person.subject}
-    change = Change("user.link", "User", user.id, user.email, after=after)
+    change = user_change("user.link", user, after=after)
     _record(ports, actor, session, user, provider_person.provider, change)
 
 
@@ -435,7 +435,7 @@ def _join_default_group(
         created = Change("group.create", "Group", group.id, name)
         record(ports, _author(actor, user), session, created)
     join(session, users=[user.id], groups=[group.id])
-    joined = Change("user.join", "User", user.id, user.email, after={"group": name})
+    joined = user_change("user.join", user, after={"group": name})
     _record(ports, actor, session, user, provider_person.provider, joined)
 
 
@@ -493,7 +493,7 @@ def _change_groups(
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, StaffUpdated(user.id))
     old, new = {"groups": sorted(before)}, {"groups": sorted(after)}
-    change = Change("user.sync", "User", user.id, user.email, old, new)
+    change = user_change("user.sync", user, old, new)
     _record(ports, actor, session, user, provider_person.provider, change)
 
 
@@ -521,5 +521,5 @@ def _record_kept_groups(
     if last is not None and last.get("groups") == kept:
         return
     after = {"groups": kept, "reason": KEPT}
-    change = Change(action, "User", user.id, user.email, after=after)
+    change = user_change(action, user, after=after)
     _record(ports, actor, session, user, provider_person.provider, change)

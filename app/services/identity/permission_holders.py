@@ -43,7 +43,7 @@ from app.models.record import insert_into
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import building_block, staff_only
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 
 
 @building_block
@@ -282,10 +282,7 @@ def list_permission_granters(
     )
     query = (
         select(
-            UserRecord.id,
-            UserRecord.email,
-            UserRecord.first_name,
-            UserRecord.last_name,
+            *columns_for(PermissionGranter, UserRecord),
             groups.label("groups"),
             last_used.label("last_used_at"),
         )

@@ -1,8 +1,10 @@
 """The identity providers, read again when their settings change, and who can sign in with one."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from sqlalchemy import ColumnElement, Select, and_, exists, false, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.authorization.actor import Actor
 from app.domain.keys import PROVIDER_SECRET
@@ -10,6 +12,7 @@ from app.domain.single_sign_on.providers import Provider, choose, slug_in
 from app.domain.single_sign_on.waiting_changes import sends_secret
 from app.domain.values.errors import Problem, Refused
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord, UserRecord
+from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.ports.process_cache import CachedProviders
 from app.services.authorization.register import building_block, public
@@ -56,9 +59,15 @@ def find_provider(ports: Ports, slug: str) -> Provider:
 @building_block
 def provider_of(ports: Ports, plugin_id: str | None) -> Provider | None:
     """Return the active provider that answers to a plugin id; ``None`` for any other id."""
-    slug = slug_in(plugin_id or "")
-    provider = None if slug is None else choose(known_providers(ports), slug)
+    provider = any_provider_of(ports, plugin_id or "")
     return provider if provider is not None and provider.active else None
+
+
+@building_block
+def any_provider_of(ports: Ports, plugin_id: str) -> Provider | None:
+    """Return the provider that answers to a plugin id, active or not."""
+    slug = slug_in(plugin_id)
+    return None if slug is None else choose(known_providers(ports), slug)
 
 
 @building_block
@@ -89,14 +98,28 @@ def list_external_authentications(
     ports: Ports, actor: Actor
 ) -> tuple[ExternalAuthentication, ...]:
     """Return the active providers (`shop { availableExternalAuthentications }`)."""
+    return _authentications(ports, known_providers(ports))
+
+
+@building_block
+def login_providers(ports: Ports, version: int) -> tuple[ExternalAuthentication, ...]:
+    """Return the active providers with a login page, of ``known_providers`` at ``version``."""
+    known = known_providers(ports, version)
+    return _authentications(ports, (provider for provider in known if provider.signs_in))
+
+
+def _authentications(
+    ports: Ports, providers: Iterable[Provider]
+) -> tuple[ExternalAuthentication, ...]:
     vendor = ports.configuration.vendor
     return tuple(
         ExternalAuthentication(provider.plugin_id(vendor), provider.name)
-        for provider in known_providers(ports)
+        for provider in providers
         if provider.active
     )
 
 
+_Condition = ColumnElement[bool] | InstrumentedAttribute[bool]
 _provider = IdentityProviderRecord
 _identity = ExternalIdentityRecord
 
@@ -158,6 +181,19 @@ def has_sign_on(
     if rights_kept_here:
         linked = linked.where(_provider.use_oauth_scope_permissions == false())
     return linked.correlate(UserRecord)
+
+
+@building_block
+def provider_names(*conditions: _Condition) -> ColumnElement[str]:
+    """Return the names, as JSON, of providers that know the person of ``UserRecord``."""
+    return (
+        select(json_array_text(_provider.name))
+        .select_from(_identity)
+        .join(_provider, KNOWN_BY)
+        .where(_identity.user_id == UserRecord.id, *conditions)
+        .correlate(UserRecord)
+        .scalar_subquery()
+    )
 
 
 @building_block

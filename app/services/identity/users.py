@@ -25,17 +25,15 @@ from app.models import (
     RecoveryCodeRecord,
     SecondFactorChallengeRecord,
     SessionRecord,
-    ShopRecord,
     UserRecord,
 )
-from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
     USER_COLUMNS,
     read_user,
-    switches_of,
+    stored_switches,
     with_effective_rights,
 )
 from app.services.outbox.publisher import add_event
@@ -105,8 +103,7 @@ def load_caller(ports: Ports, session: Session, actor: Actor, user_id: int) -> U
     In a restricted login mode answers show what the token really has (contract, "Modes,
     precisely").
     """
-    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
-    user = load_user(session, user_id)
+    switches, user = stored_switches(ports, session), load_user(session, user_id)
     return with_effective_rights(user, actor.origin, actor.amr, switches, actor.grant)
 
 
@@ -181,7 +178,7 @@ def add_registered(ports: Ports, actor: Actor, session: Session, user: UserRecor
     session.add(user)
     session.flush()
     add_event(ports, actor, session, CustomerCreated(user.id))
-    record(ports, actor, session, Change("account.register", "User", user.id, user.email))
+    record(ports, actor, session, user_change("account.register", user))
 
 
 @building_block
@@ -207,8 +204,7 @@ def prove_email(ports: Ports, actor: Actor, session: Session, user: UserRecord) 
             session.execute(delete(kind).where(kind.user_id == user.id))
         user.tokens_valid_after = ports.clock.now()
         before, after = {"is_confirmed": False}, {"is_confirmed": True}
-        change = Change("account.confirm", "User", user.id, user.email, before, after)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("account.confirm", user, before, after))
         add_event(ports, actor, session, AccountConfirmed(user.id))
     confirm_email(ports, actor, session, user)
 
@@ -245,8 +241,7 @@ def _drop_unverified(
     ).all()
     if subjects:
         before = {"subjects": sorted(subjects)}
-        change = Change("user.unlink", "User", user.id, user.email, before)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("user.unlink", user, before))
     if not user.is_confirmed:
         _drop_factors(ports, actor, session, user)
 
@@ -267,6 +262,4 @@ def _drop_factors(ports: Ports, actor: Actor, session: Session, user: UserRecord
     for kind in (RecoveryCodeRecord, SecondFactorChallengeRecord):
         session.execute(delete(kind).where(kind.user_id == user.id))
     before = {"passkeys": passkeys, "authenticator_app": bool(apps)}
-    record(
-        ports, actor, session, Change("second_factor.reset", "User", user.id, user.email, before)
-    )
+    record(ports, actor, session, user_change("second_factor.reset", user, before))

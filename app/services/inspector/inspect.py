@@ -25,12 +25,7 @@ from app.domain.inspector import (
     person_rights,
 )
 from app.domain.shop.settings import lacks_second_factor
-from app.domain.sign_in.jws import (
-    MAX_PROVIDER_TOKEN_LENGTH,
-    claimed_key,
-    peek,
-    peek_header,
-)
+from app.domain.sign_in.jws import MAX_PROVIDER_TOKEN_LENGTH, claimed_key, peek, peek_header
 from app.domain.sign_in.tokens import is_loopback_issuer
 from app.domain.single_sign_on.provider_tokens import (
     NOT_LINKED,
@@ -131,10 +126,10 @@ def _inspection(ports: Ports, row: NamedRow, check: Check) -> Inspection:
     app = to_app(row)
     expires_at, limit = row.token_expires_at, row.token_permissions
     ends = failed(CheckName.TIME, "It has expired.")
-    if expires_at is None or expires_at > ports.clock.now():
-        ends = passed(
-            CheckName.TIME, "It never expires." if expires_at is None else "Not expired."
-        )
+    if expires_at is None:
+        ends = passed(CheckName.TIME, "It never expires.")
+    elif expires_at > ports.clock.now():
+        ends = passed(CheckName.TIME, "Not expired.")
     return Inspection(
         TokenKind.APP,
         (
@@ -175,16 +170,10 @@ def _inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspectio
     """
     issuer = claimed_issuer(token)
     providers = known_providers(ports)
-    named = [
-        candidate for candidate in providers if candidate.issuer and candidate.issuer == issuer
-    ]
-    candidates = named or [
-        candidate
-        for candidate in providers
-        if not candidate.issuer and candidate.json_web_key_set_url
-    ]
+    named = [one for one in providers if one.issuer and one.issuer == issuer]
+    unnamed = (one for one in providers if not one.issuer and one.json_web_key_set_url)
     inspection = None
-    for provider in candidates:
+    for provider in named or unnamed:
         inspection = _inspect(ports, actor, token, provider)
         if inspection.is_valid or named:
             return inspection
@@ -207,9 +196,8 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
         signed = verify_with(ports, provider, token)
     except CallFailed:
         text = "The provider isn't responding, so its keys are unknown."
-        return replace(
-            inspection, checks=(check, Check(CheckName.KEY, CheckOutcome.UNKNOWN, text))
-        )
+        unknown = Check(CheckName.KEY, CheckOutcome.UNKNOWN, text)
+        return replace(inspection, checks=(check, unknown))
     except TokenRejected as rejected:
         return replace(inspection, checks=(check, _broken(rejected)))
     if kid is not None:
@@ -227,12 +215,8 @@ def _with_bearer(
         client = client_bearer(ports, provider, signed)
         if client is not None:
             return _with_client(ports, inspection, client)
-        access = read_bearer_token(
-            signed,
-            provider,
-            now=ports.clock.timestamp(),
-            shop=ports.configuration.scope_prefix,
-        )
+        now, shop = ports.clock.timestamp(), ports.configuration.scope_prefix
+        access = read_bearer_token(signed, provider, now=now, shop=shop)
         serves_staff = serves_staff_with(signed, provider)
     except ProviderTokenRejected as rejected:
         name = CheckName.CLAIMS
@@ -245,14 +229,8 @@ def _with_bearer(
         text = "The token has no subject. Its owner is known only from the user info."
         check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
         return replace(inspection, checks=(*inspection.checks, check))
-    said = ProviderPerson(
-        provider,
-        access.issuer,
-        ExternalPerson(access.subject),
-        access.grant,
-        serves_staff,
-        access.amr,
-    )
+    person = ExternalPerson(access.subject)
+    said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff, access.amr)
     return _with_person(ports, actor, inspection, assert_person(ports, said), access.issued)
 
 
@@ -317,7 +295,10 @@ def _with_person(
         check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
         return replace(inspection, checks=(*inspection.checks, check))
     user = read_user(row)
-    checks = [*inspection.checks, _alive(active=user.is_active)]
+    alive = passed(CheckName.PERSON, "The account is active.")
+    if not user.is_active:
+        alive = failed(CheckName.PERSON, "The account is deactivated.")
+    checks = [*inspection.checks, alive]
     problem = waiting_problem(ports, provider, user, row.waiting_mark)
     if problem is not None:
         checks.append(failed(CheckName.PERSON, problem.message))
@@ -343,12 +324,6 @@ def _with_person(
     )
     permissions = in_order(user.permissions if scopes is None else scopes)
     return replace(inspection, rights=rights, by_sign_on=permissions)
-
-
-def _alive(*, active: bool) -> Check:
-    if active:
-        return passed(CheckName.PERSON, "The account is active.")
-    return failed(CheckName.PERSON, "The account is deactivated.")
 
 
 _SCHEMES = ("bearer", "jwt")

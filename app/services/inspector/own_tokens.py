@@ -25,7 +25,6 @@ from app.domain.inspector import (
     passed,
     person_rights,
 )
-from app.domain.keys import KeyState
 from app.domain.second_factors import began_with_passkey, read_methods
 from app.domain.shop.settings import (
     PasswordLoginMode,
@@ -146,19 +145,9 @@ def _session_in(row: NamedRow) -> TokenSession:
 
 
 def _app_in(row: NamedRow) -> TokenApp:
-    return TokenApp(id=row.app_id, name=row.app_name, is_active=row.app_is_active)
+    return TokenApp(row.app_id, row.app_name, row.app_is_active)
 
 
-_KINDS = {
-    TokenType.ACCESS: TokenKind.ACCESS,
-    TokenType.REFRESH: TokenKind.REFRESH,
-    TokenType.EXTENSION: TokenKind.EXTENSION,
-}
-_STATUSES = {
-    KeyState.NEXT: KeyStatus.NEXT,
-    KeyState.ACTIVE: KeyStatus.ACTIVE,
-    KeyState.RETIRED: KeyStatus.RETIRED,
-}
 _BROKEN = {
     TokenFault.UNDECODABLE: "It can't be decoded: a part is missing or was changed.",
     TokenFault.ALGORITHM: "It isn't signed with RS256, the only accepted algorithm.",
@@ -204,7 +193,7 @@ def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | No
     everything = _signed(ports, token, key, findings)
     claims = None if everything is None else _own_claims(ports, everything, findings)
     if claims is not None:
-        inspection = replace(inspection, kind=_KINDS.get(TokenType(claims.type), TokenKind.ACCESS))
+        inspection = replace(inspection, kind=TokenKind[TokenType(claims.type).name])
         if _check_issuer(ports, actor, claims, findings) and _in_time(ports, claims, findings):
             trace = _load_token_trace(ports, claims)
             inspection = _add_session(actor, inspection, trace, claims, findings)
@@ -230,7 +219,7 @@ def find_named_key(ports: Ports, token: str) -> NamedKey | None:
             continue
         ended = last_retirement_of_ended_keys(ports)
         over = key.retired_at is not None and key.retired_at <= ended
-        status = KeyStatus.ENDED if over else _STATUSES[key.state]
+        status = KeyStatus.ENDED if over else KeyStatus[key.state.name]
         return NamedKey(kid, status, verifies_until(ports, key))
     return NamedKey(kid, KeyStatus.UNKNOWN)
 
@@ -258,10 +247,7 @@ def _signed(
             findings.add_check(CheckName.SIGNATURE, None, bad)
         return None
     findings.add_check(CheckName.FORM, "A complete token, signed with RS256.")
-    findings.add_check(
-        CheckName.KEY,
-        _OWN_KEYS[key.status if key else KeyStatus.ACTIVE],
-    )
+    findings.add_check(CheckName.KEY, _OWN_KEYS[key.status if key else KeyStatus.ACTIVE])
     findings.add_check(CheckName.SIGNATURE, "Signature valid.")
     return everything
 
@@ -298,11 +284,10 @@ def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
     try:
         check_claims(claims, now=now, issuer=claims.iss, configured=True)
     except TokenRejected as rejected:
-        since = datetime.fromtimestamp(max(0, min(claims.exp, now)), UTC)
-        early = rejected.fault is TokenFault.IMMATURE
-        if early:
+        if rejected.fault is TokenFault.IMMATURE:
             bad = "It isn't valid yet: iat or nbf is in the future."
             return findings.add_check(CheckName.TIME, None, bad)
+        since = datetime.fromtimestamp(max(0, min(claims.exp, now)), UTC)
         findings.checks.append(replace(failed(CheckName.TIME, "It has expired."), moment=since))
         return False
     return findings.add_check(CheckName.TIME, "Not expired.")

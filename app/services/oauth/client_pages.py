@@ -30,13 +30,14 @@ from app.ports import NamedRow, Ports
 from app.ports.images import InvalidImage
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, public, requires_person
+from app.services.identity.users import NEEDED
 from app.services.lists.filters import contains_text, is_searchable
-from app.services.lists.paging import Order, read_page
+from app.services.lists.paging import Order, columns_for, read_page
 from app.services.oauth.clients import (
     CLIENT,
+    client_with_secrets,
     is_privileged,
     locked_client,
-    secrets_of,
     to_client,
 )
 
@@ -85,24 +86,7 @@ class ClientDetails:
 
 _ALL = ClientFilter()
 _CLIENTS = select(
-    OAuthClientRecord.id,
-    OAuthClientRecord.client_id,
-    OAuthClientRecord.name,
-    OAuthClientRecord.created_at,
-    OAuthClientRecord.redirect_uris,
-    OAuthClientRecord.post_logout_redirect_uris,
-    OAuthClientRecord.backchannel_logout_uri,
-    OAuthClientRecord.scopes,
-    OAuthClientRecord.is_first_party,
-    OAuthClientRecord.is_public,
-    OAuthClientRecord.is_active,
-    OAuthClientRecord.key_set,
-    OAuthClientRecord.app_id,
-    OAuthClientRecord.last_used_at,
-    OAuthClientRecord.logo,
-    OAuthClientRecord.allows_devices,
-    OAuthClientRecord.subject_salt,
-    OAuthClientRecord.consent_version,
+    *columns_for(OAuthClient, OAuthClientRecord),
     func.coalesce(AppRecord.name, "").label("app_name"),
 ).outerjoin(AppRecord, AppRecord.id == OAuthClientRecord.app_id)
 _MAX_USERS = 20
@@ -141,8 +125,7 @@ def show_client_details(ports: Ports, actor: Actor, key: int) -> ClientDetails |
         row = session.execute(query).one_or_none()
         if row is None:
             return None
-        secrets = secrets_of(session, ports.clock.now(), key).get(key, ())
-    client = to_client(row, secrets, row.app_name)
+        client = replace(client_with_secrets(ports, session, row), app_name=row.app_name)
     is_editable = holds_all_permissions(actor) or not is_privileged(client)
     return ClientDetails(client, is_editable=is_editable, is_on=row.is_on)
 
@@ -160,14 +143,7 @@ def show_client_use(ports: Ports, actor: Actor, key: int) -> ClientUse:
             "sessions"
         ),
     )
-    seen = [
-        is_staff
-        for permission, is_staff in (
-            (Permission.MANAGE_USERS, False),
-            (Permission.MANAGE_STAFF, True),
-        )
-        if actor.holds(permission)
-    ]
+    seen = [is_staff for is_staff, permission in NEEDED.items() if actor.holds(permission)]
     people = (
         select(UserRecord.id, UserRecord.email, UserRecord.is_staff, use.used_at)
         .join(use, use.user_id == UserRecord.id)

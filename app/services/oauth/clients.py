@@ -120,8 +120,7 @@ def show_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
         stored = session.scalar(select(OAuthClientRecord).where(has_client_id(client_id)))
         if stored is None:
             raise Refused(_NOT_FOUND)
-        secrets = secrets_of(session, ports.clock.now(), stored.id)
-        return to_client(stored, secrets.get(stored.id, ()))
+        return client_with_secrets(ports, session, stored)
 
 
 @fresh_proof("You're about to create an OAuth client.")
@@ -155,12 +154,10 @@ def create_client(
         session.add(stored)
         session.flush()
         secret = _add_secret(ports, session, stored.id) if client.has_secret else ""
-        change_made = Change(
-            "oauth_client.create", CLIENT, stored.id, client.name, after=client_facts(client)
-        )
-        record(ports, actor, session, change_made)
-        secrets = secrets_of(session, ports.clock.now(), stored.id)
-        return NewClient(to_client(stored, secrets.get(stored.id, ())), secret)
+        after = client_facts(client)
+        entry = Change("oauth_client.create", CLIENT, stored.id, client.name, after=after)
+        record(ports, actor, session, entry)
+        return NewClient(client_with_secrets(ports, session, stored), secret)
 
 
 def _act(ports: Ports, _actor: Actor, client_id: str, change: ClientChange) -> str:
@@ -201,27 +198,13 @@ def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChan
         has_kept_secrets = before.has_secret and after.has_secret
         ended = 0 if has_kept_secrets else _end_secrets(session, stored.id)
         after = replace(after, secrets=before.secrets if has_kept_secrets else ())
-        _record_update(ports, actor, session, (before, after), ended)
+        was, now = client_facts(before), client_facts(after)
+        old = {name: value for name, value in was.items() if value != now[name]}
+        new = {name: now[name] for name in old} | ({"secrets_ended": ended} if ended else {})
+        if new:
+            entry = Change("oauth_client.update", CLIENT, after.id, after.name, old, new)
+            record(ports, actor, session, entry)
         return after
-
-
-def _record_update(
-    ports: Ports,
-    actor: Actor,
-    session: Session,
-    clients: tuple[OAuthClient, OAuthClient],
-    secrets_ended: int,
-) -> None:
-    """Record what differs between a client before and after a change, and what ended by it."""
-    facts = client_facts(clients[0]), client_facts(clients[1])
-    changed = [name for name in facts[1] if facts[0][name] != facts[1][name]]
-    old, new = ({name: one[name] for name in changed} for one in facts)
-    if secrets_ended:
-        new["secrets_ended"] = secrets_ended
-    if new:
-        client = clients[1]
-        entry = Change("oauth_client.update", CLIENT, client.id, client.name, old, new)
-        record(ports, actor, session, entry)
 
 
 def _end_secrets(session: Session, client_id: int) -> int:
@@ -261,8 +244,7 @@ def rotate_client_secret(
         after = {"overlap_seconds": int(overlap.total_seconds()), "last_four": secret[-4:]}
         entry = Change("oauth_client.rotate_secret", CLIENT, stored.id, client.name, after=after)
         record(ports, actor, session, entry)
-        secrets = secrets_of(session, now, stored.id)
-        return NewClient(to_client(stored, secrets.get(stored.id, ())), secret)
+        return NewClient(client_with_secrets(ports, session, stored), secret)
 
 
 @fresh_proof("You're about to delete an OAuth client.")
@@ -279,9 +261,8 @@ def delete_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
         session.execute(delete(SessionRecord).where(SessionRecord.oauth_client_id == stored.id))
         _end_app_tokens(session, client)
         session.delete(stored)
-        entry = Change(
-            "oauth_client.delete", CLIENT, stored.id, client.name, before=client_facts(client)
-        )
+        before = client_facts(client)
+        entry = Change("oauth_client.delete", CLIENT, stored.id, client.name, before)
         record(ports, actor, session, entry)
         return client
 
@@ -304,6 +285,15 @@ def to_client(
         secrets=secrets,
         app_name=app_name,
     )
+
+
+@building_block
+def client_with_secrets(
+    ports: Ports, session: Session | ReadSession, stored: OAuthClientRecord | NamedRow
+) -> OAuthClient:
+    """Return what ``to_client`` does, with the secrets that work now."""
+    secrets = secrets_of(session, ports.clock.now(), stored.id)
+    return to_client(stored, secrets.get(stored.id, ()))
 
 
 @building_block
@@ -411,8 +401,7 @@ def locked_client(
     stored = session.scalar(query.with_for_update())
     if stored is None:
         raise Refused(_NOT_FOUND)
-    secrets = secrets_of(session, ports.clock.now(), stored.id)
-    client = to_client(stored, secrets.get(stored.id, ()))
+    client = client_with_secrets(ports, session, stored)
     _require_manager(actor, session, client)
     return stored, client
 

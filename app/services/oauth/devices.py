@@ -313,8 +313,7 @@ def _decide(
         "address": device.address,
     }
     action = "oauth_consent.deny_device" if is_denied else "oauth_consent.allow_device"
-    entry = Change(action, "User", own_id(actor), actor.name, after=after)
-    record(ports, actor, session, entry)
+    record(ports, actor, session, Change(action, "User", own_id(actor), actor.name, after=after))
 
 
 @input_decides

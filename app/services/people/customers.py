@@ -24,7 +24,7 @@ from app.ports import Ports
 from app.ports.database import account
 from app.services.accounts.email_links import redirect_refusal
 from app.services.accounts.stored_addresses import save_defaults
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import building_block, requires
 from app.services.identity.stored_metadata import Pairs
 from app.services.identity.users import BeforeDeletion, ignore_deletion, load_user, snapshot_of
@@ -198,7 +198,7 @@ def _change(
     if changed.after:
         user.updated_at = ports.clock.now()
         add_event(ports, actor, session, CustomerUpdated(key))
-        entry = Change("customer.update", "User", key, user.email, changed.before, changed.after)
+        entry = user_change("customer.update", user, changed.before, changed.after)
         record(ports, actor, session, entry)
     return load_user(session, key)
 
@@ -364,7 +364,7 @@ def remove_customer(
     snapshot = snapshot_of(user, stored.external_reference)
     session.delete(stored)
     add_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot))
-    record(ports, actor, session, Change("customer.delete", "User", key, user.email))
+    record(ports, actor, session, user_change("customer.delete", user))
     return user
 
 

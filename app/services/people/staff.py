@@ -19,7 +19,7 @@ from app.models import UserPermissionRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.email_links import drop_links, redirect_refusal
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import building_block, fresh_proof, requires_person
 from app.services.identity.permission_holders import (
     join,
@@ -196,9 +196,7 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
         if changed.after:
             stored.updated_at = ports.clock.now()
             add_event(ports, actor, session, StaffUpdated(key))
-            change = Change(
-                "staff.update", "User", key, stored.email, changed.before, changed.after
-            )
+            change = user_change("staff.update", stored, changed.before, changed.after)
             record(ports, actor, session, change)
         updated = load_user(session, key)
         require_reached_channels(actor, updated)
@@ -262,7 +260,7 @@ def remove_staff(
         "permissions": sorted(permission.value for permission in user.permissions),
         "groups": sorted(group.id for group in user.groups),
     }
-    record(ports, actor, session, Change("staff.delete", "User", key, user.email, held))
+    record(ports, actor, session, user_change("staff.delete", user, held))
     return user
 
 
@@ -305,8 +303,7 @@ def _promote(
         "groups": sorted(groups),
         **saved,
     }
-    change = Change("staff.promote", "User", user.id, user.email, before, after)
-    record(ports, actor, session, change)
+    record(ports, actor, session, user_change("staff.promote", user, before, after))
 
 
 def _change_groups(

@@ -16,7 +16,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.metadata import Metadata, StoredMetadata, to_stored_metadata
 from app.models import ImportedPasswordRecord, ImportRecord, SessionRecord, UserRecord
 from app.ports import NamedRow, Ports
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import building_block, requires
 from app.services.authorization.session_rights import USER_COLUMNS, read_permissions, read_user
 from app.services.identity.users import (
@@ -185,5 +185,4 @@ def end_user_session(ports: Ports, actor: Actor, user_id: int, session_id: int) 
         if ended is None:
             raise Refused(Problem("NOT_FOUND", "This session has already ended.", "id"))
         before = {"session": session_id}
-        change = Change("session.end", "User", user_id, user.email, before=before)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("session.end", user, before=before))

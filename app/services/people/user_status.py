@@ -17,7 +17,7 @@ from app.domain.values.ids import key_of
 from app.models import AuthenticatorAppRecord, PasskeyRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import (
     building_block,
     fresh_proof,
@@ -56,7 +56,7 @@ def sign_out_user(ports: Ports, actor: Actor, user_id: int) -> int:
     with ports.database.transaction() as session:
         user = _find(actor, session, user_id)
         ended = end_sessions(ports, session, user_id)
-        change = Change("user.sign_out", "User", user_id, user.email, before={"sessions": ended})
+        change = user_change("user.sign_out", user, before={"sessions": ended})
         record(ports, actor, session, change)
         return ended
 
@@ -112,8 +112,7 @@ def _set_active(ports: Ports, actor: Actor, user_id: int, *, active: bool) -> Us
             add_event(ports, actor, session, event)
             action = "user.activate" if active else "user.deactivate"
             before, after = {"is_active": not active}, {"is_active": active}
-            change = Change(action, "User", user_id, user.email, before, after)
-            record(ports, actor, session, change)
+            record(ports, actor, session, user_change(action, user, before, after))
         session.flush()
         return find_user_by_key(session, user_id)
 
@@ -150,8 +149,7 @@ def unblock_account(ports: Ports, actor: Actor, user_id: int) -> User:
             raise Refused(Problem("NOT_FOUND", "This account isn't blocked.", "id"))
         # Written first, as when an IP address is unblocked: the counters may be in Redis.
         before = {"blocked_until": datetime.fromtimestamp(until, UTC).isoformat()}
-        change = Change("user.unblock", "User", user_id, user.email, before=before)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("user.unblock", user, before=before))
     ports.throttle.reset_guesses(user_id)
     return user
 
@@ -189,9 +187,7 @@ def reset_second_factors(ports: Ports, actor: Actor, user_id: str) -> User:
         before = _remove(session, key)
         ended = end_sessions(ports, session, key)
         stored.updated_at = ports.clock.now()
-        change = Change(
-            "second_factor.reset", "User", key, user.email, {**before, "sessions": ended}
-        )
+        change = user_change("second_factor.reset", user, {**before, "sessions": ended})
         record(ports, actor, session, change)
         if any(before.values()):
             notify(ports, actor, session, key, MailKind.SECOND_FACTORS_RESET)

@@ -34,7 +34,7 @@ from app.ports.database import account
 from app.services.accounts.email_links import drop_links, make_link, require_redirect
 from app.services.accounts.password_changes import weaknesses
 from app.services.accounts.password_resets import claim_reset, too_early
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import (
     building_block,
     fresh_proof,
@@ -202,7 +202,7 @@ def store_user(
         after["has_note"] = True
     if new.external_reference:
         after["external_reference"] = new.external_reference
-    record(ports, actor, session, Change("user.create", "User", user.id, user.email, after=after))
+    record(ports, actor, session, user_change("user.create", user, after=after))
     return user
 
 
@@ -405,7 +405,7 @@ def resend_invitation(ports: Ports, actor: Actor, user_id: int, redirect_url: st
             raise Refused(too_early(ports))
         invite(ports, actor, session, user, redirect_url)
         action = _INVITED[user.is_staff]
-        record(ports, actor, session, Change(action, "User", user_id, user.email))
+        record(ports, actor, session, user_change(action, user))
 
 
 @needs_password_login
@@ -423,7 +423,7 @@ def create_invitation_link(ports: Ports, actor: Actor, user_id: int, redirect_ur
         if not user.is_staff:
             raise Refused(_NOT_INVITED)
         token = make_link(ports, session, user, LinkPurpose.INVITATION)
-        record(ports, actor, session, Change("staff.invite_link", "User", user_id, user.email))
+        record(ports, actor, session, user_change("staff.invite_link", user))
         return with_query(normalize_url(redirect_url), email=user.email, token=token)
 
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, SessionOrigin
@@ -93,12 +93,26 @@ def ask(
             in_console=begins.place is SignInPlace.CONSOLE,
             is_hosted=begins.place is SignInPlace.HOSTED,
             lifetime=None if begins.lifetime is None else int(begins.lifetime.total_seconds()),
-            audience=_write_audience(begins.audience),
+            audience=write_audience(begins.audience),
             created_at=now,
             expires_at=now + CHALLENGE_LIFETIME,
         )
     )
     return Challenge(token, now + CHALLENGE_LIFETIME, types)
+
+
+@building_block
+def is_open(
+    ports: Ports, token: str, *purposes: ChallengePurpose
+) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions of the challenge of ``token`` for as long as it takes answers."""
+    challenge = SecondFactorChallengeRecord
+    return (
+        challenge.digest == digest_of_challenge(token),
+        challenge.purpose.in_([purpose.value for purpose in purposes]),
+        challenge.expires_at > ports.clock.now(),
+        challenge.failures < MAX_CHALLENGE_FAILURES,
+    )
 
 
 @building_block
@@ -119,16 +133,12 @@ def count_answer(
     that parallel answers can't exceed ``MAX_CHALLENGE_FAILURES``. Refuses INVALID on ``challenge``
     for one that is unknown, used, expired, for another purpose, or that had its last wrong answer.
     """
+    stored = SecondFactorChallengeRecord
     challenge: SecondFactorChallengeRecord | None = session.scalar(
-        update(SecondFactorChallengeRecord)
-        .where(
-            SecondFactorChallengeRecord.digest == digest_of_challenge(token),
-            SecondFactorChallengeRecord.purpose == purpose.value,
-            SecondFactorChallengeRecord.expires_at > ports.clock.now(),
-            SecondFactorChallengeRecord.failures < MAX_CHALLENGE_FAILURES,
-        )
-        .values(failures=SecondFactorChallengeRecord.failures + 1)
-        .returning(SecondFactorChallengeRecord)
+        update(stored)
+        .where(*is_open(ports, token, purpose))
+        .values(failures=stored.failures + 1)
+        .returning(stored)
     )
     if challenge is None:
         raise Refused(CHALLENGE_ENDED)
@@ -160,14 +170,15 @@ def drop_challenges(session: Session, user_id: int) -> None:
 
 
 @building_block
-def read_audience(challenge: SecondFactorChallengeRecord) -> str:
-    """Return the audience of the tokens of the session that the challenge opens."""
-    return str(json.loads(challenge.audience)) if challenge.audience else ""
-
-
-def _write_audience(audience: str) -> str:
-    # Clients choose it freely: in ASCII every database takes it.
+def write_audience(audience: str) -> str:
+    """Return what is stored of an audience: clients choose it, and every database takes ASCII."""
     return json.dumps(audience) if audience else ""
+
+
+@building_block
+def read_audience(stored: SecondFactorChallengeRecord | EmailCodeRecord) -> str:
+    """Return the audience of the tokens of the session that a challenge or code opens."""
+    return str(json.loads(stored.audience)) if stored.audience else ""
 
 
 @building_block

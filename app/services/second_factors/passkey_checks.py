@@ -10,23 +10,18 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import passkey_values
-from app.domain.second_factors import (
-    MAX_CHALLENGE_FAILURES,
-    AuthenticationMethod,
-    ChallengePurpose,
-    digest_of_challenge,
-)
+from app.domain.second_factors import AuthenticationMethod, ChallengePurpose
 from app.domain.urls.web_urls import RelyingParty, relying_party
 from app.domain.values.errors import Problem, Refused
 from app.models import PasskeyRecord, SecondFactorChallengeRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.ports.second_factors import KnownPasskey, PasskeyRefused
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import building_block
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.security_notices import notify
-from app.services.second_factors.challenges import CHALLENGE_ENDED
+from app.services.second_factors.challenges import CHALLENGE_ENDED, is_open
 from app.services.second_factors.stored_factors import PASSKEY
 
 RANDOM_LENGTH: Final = 64
@@ -37,19 +32,6 @@ NO_PASSKEYS = Problem(
     "Passkeys don't work on an IP address. Open this page by its host name, such as "
     "http://localhost:8000.",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PasskeyQuestion:
-    """What a passkey's answer is checked against: the stored challenge, as it was asked.
-
-    ``user_id`` is ``None`` while the passkey is to say who it is. ``id`` is the stored challenge's
-    key.
-    """
-
-    challenge: str
-    user_id: int | None
-    id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +62,7 @@ def party_of(ports: Ports, actor: Actor) -> RelyingParty | None:
 
 @building_block
 def require_party(ports: Ports, actor: Actor) -> RelyingParty:
-    """Return for which host the caller's passkeys are made; refuses INVALID on an IP address."""
+    """Return what ``party_of`` does; refuses INVALID on an IP address."""
     party = party_of(ports, actor)
     if party is None:
         raise Refused(NO_PASSKEYS)
@@ -117,20 +99,13 @@ def store_random(
 
     Refuses CHALLENGE_ENDED as ``passkey_options`` does.
     """
+    stored = SecondFactorChallengeRecord
+    is_own = or_(stored.session_id.is_(None), stored.session_id == actor.session_id)
     asked = session.execute(
-        update(SecondFactorChallengeRecord)
-        .where(
-            SecondFactorChallengeRecord.digest == digest_of_challenge(token),
-            SecondFactorChallengeRecord.purpose == purpose.value,
-            SecondFactorChallengeRecord.expires_at > ports.clock.now(),
-            SecondFactorChallengeRecord.failures < MAX_CHALLENGE_FAILURES,
-            or_(
-                SecondFactorChallengeRecord.session_id.is_(None),
-                SecondFactorChallengeRecord.session_id == actor.session_id,
-            ),
-        )
+        update(stored)
+        .where(*is_open(ports, token, purpose), is_own)
         .values(passkey_challenge=random)
-        .returning(SecondFactorChallengeRecord.user_id)
+        .returning(stored.user_id)
     ).one_or_none()
     if asked is None:
         raise Refused(CHALLENGE_ENDED)
@@ -151,27 +126,28 @@ def known_passkeys(session: Session, user_id: int) -> Sequence[KnownPasskey]:
 
 @building_block
 def check_passkey(
-    ports: Ports, actor: Actor, question: PasskeyQuestion, answer: str
+    ports: Ports, actor: Actor, asked: SecondFactorChallengeRecord, answer: str
 ) -> UsedPasskey | None:
     """Return the passkey that gave ``answer`` (JSON), ``None`` if it isn't a right one.
 
-    Right are the answers to this question's options alone, from one of Latchkey's pages, with the
-    person verified, by a passkey of the question's account. One whose counter hasn't grown is
-    refused too: it was cloned (WebAuthn, section 6.1.1). Stores the counter and time of use. Never
-    inside a transaction. Of concurrent calls with one answer the first counts, the others are
-    refused CHALLENGE_ENDED.
+    Right are the answers to the options of ``asked`` alone, from one of Latchkey's pages, with the
+    person verified, by a passkey of its account; without an account the passkey says who it is.
+    One whose counter hasn't grown is refused too: it was cloned (WebAuthn, section 6.1.1). Stores
+    the counter and time of use. Never inside a transaction. Of concurrent calls with one answer
+    the first counts, the others are refused CHALLENGE_ENDED.
     """
     party = party_of(ports, actor)
-    if party is None or not question.challenge:
+    if party is None or not asked.passkey_challenge:
         return None
     try:
-        passkey = _find(ports, question, answer)
-        used = ports.passkeys.verify_use(party, question.challenge, passkey.public_key, answer)
+        passkey = _find(ports, asked, answer)
+        challenge, public_key = asked.passkey_challenge, passkey.public_key
+        used = ports.passkeys.verify_use(party, challenge, public_key, answer)
     except PasskeyRefused:
         return None
     if used.is_synced != passkey.is_synced:
         return None  # this never changes (WebAuthn, section 6.1.3)
-    if not _store_use(ports, question, passkey, used.sign_count):
+    if not _store_use(ports, asked, passkey, used.sign_count):
         _report_clone(ports, actor, passkey)
         return None
     return UsedPasskey(passkey.id, passkey.user_id, method_of(is_synced=passkey.is_synced))
@@ -184,42 +160,32 @@ def method_of(*, is_synced: bool) -> AuthenticationMethod:
     return methods.SOFTWARE_KEY if is_synced else methods.HARDWARE_KEY
 
 
-def _find(ports: Ports, question: PasskeyQuestion, answer: str) -> _Passkey:
+def _find(ports: Ports, asked: SecondFactorChallengeRecord, answer: str) -> _Passkey:
     claim = ports.passkeys.read_claim(answer)
-    columns = (
-        PasskeyRecord.id,
-        PasskeyRecord.user_id,
-        PasskeyRecord.user_handle,
-        PasskeyRecord.public_key,
-        PasskeyRecord.is_synced,
-        PasskeyRecord.name,
-    )
+    query = select(*columns_for(_Passkey, PasskeyRecord))
+    named = PasskeyRecord.credential_id == claim.credential_id
     with ports.database.reading() as session:
-        row = session.execute(
-            select(*columns).where(PasskeyRecord.credential_id == claim.credential_id)
-        ).one_or_none()
+        row = session.execute(query.where(named)).one_or_none()
     if row is None or not row.public_key:
         raise PasskeyRefused("unknown or reported passkey")
     passkey = record_from(_Passkey, row)
-    if question.user_id not in (None, passkey.user_id):
+    if asked.user_id not in (None, passkey.user_id):
         raise PasskeyRefused("passkey of another account")
-    if claim.user_handle != passkey.user_handle and (
-        claim.user_handle or question.user_id is None
-    ):
+    if claim.user_handle != passkey.user_handle and (claim.user_handle or asked.user_id is None):
         raise PasskeyRefused("user handle of another account")
     return passkey
 
 
 def _store_use(
-    ports: Ports, question: PasskeyQuestion, passkey: _Passkey, sign_count: int
+    ports: Ports, asked: SecondFactorChallengeRecord, passkey: _Passkey, sign_count: int
 ) -> bool:
     """Store the counter and the time; false if the counter hasn't grown since the last use.
 
-    Refuses CHALLENGE_ENDED if the question was answered meanwhile: an answer that is sent twice
+    Refuses CHALLENGE_ENDED if the challenge was answered meanwhile: an answer that is sent twice
     comes with the same counter, but from no other authenticator.
     """
-    asked = SecondFactorChallengeRecord
-    counter = PasskeyRecord.sign_count
+    stored_challenge = SecondFactorChallengeRecord
+    random, counter = stored_challenge.passkey_challenge, PasskeyRecord.sign_count
     with ports.database.transaction(account(passkey.user_id)) as session:
         stored = session.scalar(
             update(PasskeyRecord)
@@ -231,10 +197,10 @@ def _store_use(
             .returning(PasskeyRecord.id)
         )
         is_first = session.scalar(
-            update(asked)
-            .where(asked.id == question.id, asked.passkey_challenge == question.challenge)
+            update(stored_challenge)
+            .where(stored_challenge.id == asked.id, random == asked.passkey_challenge)
             .values(passkey_challenge="")
-            .returning(asked.id)
+            .returning(stored_challenge.id)
         )
         if is_first is None:
             raise Refused(CHALLENGE_ENDED)
@@ -247,7 +213,6 @@ def _report_clone(ports: Ports, actor: Actor, passkey: _Passkey) -> None:
         if user is None:
             return  # the account was deleted meanwhile, with its passkeys
         after = {"passkey": passkey.name}
-        change = Change("second_factor.cloned", "User", user.id, user.email, after=after)
-        record(ports, actor, session, change)
+        record(ports, actor, session, user_change("second_factor.cloned", user, after=after))
         values = {**passkey_values(passkey.name), PASSKEY: str(passkey.id)}
         notify(ports, actor, session, user.id, MailKind.PASSKEY_COPIED, values)

@@ -10,7 +10,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Select, delete, exists, func, literal, or_, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+)
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -49,12 +60,12 @@ class FactorCounts:
         return tuple(kind for kind in SecondFactorType if has[kind])
 
 
-_has_passkey = exists().where(PasskeyRecord.user_id == UserRecord.id)
-_has_app = exists().where(
+_IS_PASSKEY = PasskeyRecord.user_id == UserRecord.id
+_IS_APP = and_(
     AuthenticatorAppRecord.user_id == UserRecord.id,
     AuthenticatorAppRecord.confirmed_at.is_not(None),
 )
-HAS_SECOND_FACTOR = or_(_has_passkey, _has_app)
+HAS_SECOND_FACTOR = or_(exists().where(_IS_PASSKEY), exists().where(_IS_APP))
 """The condition of users who have a second factor, for queries of ``UserRecord``."""
 
 
@@ -63,11 +74,8 @@ def _number(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
 
 
 FACTOR_COLUMNS = (
-    _number(PasskeyRecord.user_id == UserRecord.id).label("factor_passkeys"),
-    _number(
-        AuthenticatorAppRecord.user_id == UserRecord.id,
-        AuthenticatorAppRecord.confirmed_at.is_not(None),
-    ).label("factor_apps"),
+    _number(_IS_PASSKEY).label("factor_passkeys"),
+    _number(_IS_APP).label("factor_apps"),
     _number(
         RecoveryCodeRecord.user_id == UserRecord.id, RecoveryCodeRecord.used_at.is_(None)
     ).label("factor_codes"),
@@ -84,18 +92,9 @@ def factors_in(row: NamedRow) -> FactorCounts:
 @building_block
 def read_factors(session: Session, user_id: int) -> FactorCounts:
     """Return which second factors an account has; one statement."""
-    passkeys = select(func.count(PasskeyRecord.id)).where(PasskeyRecord.user_id == user_id)
-    app = select(func.count(AuthenticatorAppRecord.user_id)).where(
-        AuthenticatorAppRecord.user_id == user_id,
-        AuthenticatorAppRecord.confirmed_at.is_not(None),
-    )
-    codes = select(func.count(RecoveryCodeRecord.selector)).where(
-        RecoveryCodeRecord.user_id == user_id, RecoveryCodeRecord.used_at.is_(None)
-    )
-    row = session.execute(
-        select(passkeys.scalar_subquery(), app.scalar_subquery(), codes.scalar_subquery())
-    ).one()
-    return FactorCounts(row[0], bool(row[1]), row[2])
+    query = select(*FACTOR_COLUMNS).where(UserRecord.id == user_id)
+    row = session.execute(query).one_or_none()
+    return FactorCounts() if row is None else factors_in(row)
 
 
 @dataclass(frozen=True, slots=True)

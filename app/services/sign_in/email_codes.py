@@ -26,7 +26,12 @@ from app.domain.authorization.actor import Actor
 from app.domain.keys import EMAIL_CODE
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import code_values
-from app.domain.second_factors import DIGITS, AuthenticationMethod, read_one_time_code
+from app.domain.second_factors import (
+    DIGITS,
+    AuthenticationMethod,
+    digest_of_challenge,
+    read_one_time_code,
+)
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.rate_limits import CODE_EMAIL
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace, SignInReason
@@ -42,7 +47,7 @@ from app.services.authorization.session_rights import switches_of
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.users import add_registered, find_owner, prove_email, stored_email
 from app.services.outbox.publisher import add_mail
-from app.services.second_factors.challenges import PendingSession
+from app.services.second_factors.challenges import PendingSession, read_audience, write_audience
 from app.services.sign_in.login_throttle import attempt
 from app.services.sign_in.second_factor_sign_in import incorrect_code
 from app.services.sign_in.sessions import (
@@ -70,8 +75,10 @@ MAX_CODES_AN_HOUR = 5
 KEPT = timedelta(days=1)
 """For how long requests are kept, to be counted."""
 
+MAX_WAITING = 10_000
+"""Requests that can wait for the worker: more are not stored."""
+
 _TOKEN_LENGTH = 43
-_MAX_WAITING = 10_000
 _RETRY_AFTER = 60
 _RANDOM_BYTES = 16
 
@@ -133,14 +140,12 @@ def ask_for_code(
     is_within = within_rate(ports, CODE_EMAIL, hashlib.sha256(address.encode()).hexdigest())
     with ports.database.transaction() as session:
         _require_on(session.get_one(ShopRecord, SHOP_ID))
-        some = select(ResetRequestRecord.id).limit(_MAX_WAITING).subquery()
-        if (session.scalar(select(func.count()).select_from(some)) or 0) >= _MAX_WAITING:
-            raise TooManyRequests(_RETRY_AFTER)
+        require_room(session)
         code = EmailCodeRecord(
-            digest=_digest(token),
+            digest=digest_of_challenge(token),
             email=stored_email(session, email),
             is_hosted=begins.place is SignInPlace.HOSTED,
-            audience=json.dumps(begins.audience) if begins.audience else "",
+            audience=write_audience(begins.audience),
             new_account=json.dumps(asdict(account)) if account else "",
             created_at=now,
             expires_at=now + LIFETIME,
@@ -150,6 +155,14 @@ def ask_for_code(
         if is_within:
             session.add(_request_for(code, actor))
     return EmailCodeChallenge(token, now + LIFETIME)
+
+
+@building_block
+def require_room(session: Session) -> None:
+    """Raise ``TooManyRequests`` while ``MAX_WAITING`` requests wait for the worker."""
+    some = select(ResetRequestRecord.id).limit(MAX_WAITING).subquery()
+    if (session.scalar(select(func.count()).select_from(some)) or 0) >= MAX_WAITING:
+        raise TooManyRequests(_RETRY_AFTER)
 
 
 def _request_for(code: EmailCodeRecord, actor: Actor) -> ResetRequestRecord:
@@ -224,14 +237,14 @@ def sign_in_with_code(
                 this.succeed(signed_in.user.id)
         if isinstance(signed_in, UnfinishedSignIn):
             raise signed_in.refusal()
-        return signed_in, _audience(found)
+        return signed_in, read_audience(found)
 
 
 def _open_session(
     ports: Ports, actor: Actor, found: EmailCodeRecord, entry: SignInEntry, place: SignInPlace
 ) -> PasswordSignIn | UnfinishedSignIn:
     """Use up the code and open the session, if mode and account still allow it."""
-    begins = PendingSession(SignInMethod.EMAIL_CODE, place, audience=_audience(found))
+    begins = PendingSession(SignInMethod.EMAIL_CODE, place, audience=read_audience(found))
     subjects = [Subject(SubjectKind.EMAIL, found.email)]
     if found.user_id is not None:
         subjects.insert(0, account(found.user_id))
@@ -284,7 +297,7 @@ def _count_answer(ports: Ports, token: str, place: SignInPlace) -> EmailCodeReco
     counted = (
         update(code)
         .where(
-            code.digest == _digest(token),
+            code.digest == digest_of_challenge(token),
             code.is_hosted.is_(place is SignInPlace.HOSTED),
             code.expires_at > ports.clock.now(),
             code.failures < MAX_FAILURES,
@@ -336,11 +349,3 @@ def _digits(ports: Ports) -> str:
 
 def _new_account(found: EmailCodeRecord) -> AccountByCode:
     return AccountByCode(**json.loads(found.new_account))
-
-
-def _audience(found: EmailCodeRecord) -> str:
-    return str(json.loads(found.audience)) if found.audience else ""
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

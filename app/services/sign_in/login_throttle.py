@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import ceil
 
@@ -41,6 +41,18 @@ class Attempt:
         """Record a failure; ``user_id`` is that of the email, ``None`` if unknown."""
         self.failed = True
         self.failed_against = user_id
+
+
+@building_block
+def count_guess(ports: Ports, user_id: int, too_many: Problem) -> int:
+    """Count a guess at an account's password or codes; return how many there were in a row.
+
+    Refuses ``too_many``, with the minutes to wait, after ``MAX_GUESSES``.
+    """
+    guess = ports.throttle.guess(user_id, ports.throttle.timestamp(ports.shared_clock))
+    if not guess.number:
+        raise Refused(replace(too_many, values={"count": ceil(guess.wait / 60)}))
+    return guess.number
 
 
 @building_block
@@ -189,18 +201,8 @@ def unblock_ip(ports: Ports, actor: Actor, address: str) -> None:
     # The counters may live in Redis, beyond this transaction. Written first, the row misleads at
     # worst about an unblocking that a crash prevented; afterwards, it could be missing.
     with ports.database.transaction() as session:
-        record(
-            ports,
-            actor,
-            session,
-            Change(
-                "throttle.unblock",
-                "Address",
-                held.address,
-                held.address,
-                before=_block_facts(held),
-            ),
-        )
+        ip, before = held.address, _block_facts(held)
+        record(ports, actor, session, Change("throttle.unblock", "Address", ip, ip, before))
     ports.throttle.unblock(held.address)
 
 

@@ -5,7 +5,6 @@ An imported password is replaced at the first sign-in. Refusals take as long for
 
 from dataclasses import dataclass
 from datetime import datetime
-from math import ceil
 
 from sqlalchemy import delete, func, literal, select, text, update
 from sqlalchemy.orm import Session
@@ -27,15 +26,21 @@ from app.ports.process_cache import ImportedCost
 from app.ports.throttle import ThrottleUnavailable
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
-from app.services.lists.paging import record_from
+from app.services.lists.paging import columns_for, record_from
 from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR
-from app.services.sign_in.login_throttle import UNCOUNTABLE
+from app.services.sign_in.login_throttle import UNCOUNTABLE, count_guess
 
 _SAMPLE = 200
 """Hashes that are looked at from either end, the oldest accounts and the newest."""
 
 _GOOD_FOR = 60.0
 """Seconds after which they are looked at again."""
+
+_TOO_MANY = Problem(
+    "LOGIN_ATTEMPT_DELAYED",
+    "Too many incorrect passwords. Try again in {count} minute.",
+    plural="Too many incorrect passwords. Try again in {count} minutes.",
+)
 
 
 @building_block
@@ -150,16 +155,30 @@ def own_id(actor: Actor) -> int:
 
 
 @building_block
+def own_session(actor: Actor) -> int:
+    """Return the key of the caller's session.
+
+    Raises ``PermissionDenied`` for an extension, and for a provider's own token, which has none.
+    """
+    if not actor.is_account_owner or actor.session_id is None:
+        raise PermissionDenied(Caller.USER)
+    return actor.session_id
+
+
+@building_block
+def lock_own_account(session: Session, actor: Actor) -> UserRecord:
+    """Lock and return the caller's account; raises as ``own_id`` does, also if it is deleted."""
+    user = session.get(UserRecord, own_id(actor), with_for_update=True)
+    if user is None:
+        raise PermissionDenied(Caller.USER)
+    return user
+
+
+@building_block
 def own_account(ports: Ports, actor: Actor) -> OwnAccount:
     """Return the account of the person who is calling; raises as ``own_id`` does."""
-    columns = (
-        UserRecord.id,
-        UserRecord.email,
-        UserRecord.first_name,
-        UserRecord.last_name,
-        UserRecord.password_hash,
-        HAS_SECOND_FACTOR.label("has_second_factor"),
-    )
+    has_factor = HAS_SECOND_FACTOR.label("has_second_factor")
+    columns = (*columns_for(OwnAccount, UserRecord), has_factor)
     with ports.database.reading() as session:
         row = session.execute(select(*columns).where(UserRecord.id == own_id(actor))).one_or_none()
         name = session.get_one(ShopRecord, SHOP_ID).name
@@ -189,7 +208,7 @@ def prove_password(
     if password is None:
         raise Refused(Problem("INVALID_CREDENTIALS", "Enter your current password.", field))
     try:
-        number = _count_guess(ports, account)
+        number = count_guess(ports, account.id, _TOO_MANY)
         match = _compare(ports, account, password)
         if not match:
             if number >= MAX_GUESSES:
@@ -204,21 +223,6 @@ def prove_password(
         raise Refused(UNCOUNTABLE) from error
     if renews and account.password_hash is not None:
         renew_hash(ports, account.id, account.password_hash, password, match)
-
-
-def _count_guess(ports: Ports, account: OwnAccount) -> int:
-    guess = ports.throttle.guess(account.id, ports.throttle.timestamp(ports.shared_clock))
-    if not guess.number:
-        minutes = ceil(guess.wait / 60)
-        raise Refused(
-            Problem(
-                "LOGIN_ATTEMPT_DELAYED",
-                "Too many incorrect passwords. Try again in {count} minute.",
-                plural="Too many incorrect passwords. Try again in {count} minutes.",
-                values={"count": minutes},
-            )
-        )
-    return guess.number
 
 
 def _compare(ports: Ports, account: OwnAccount, password: str) -> Match:

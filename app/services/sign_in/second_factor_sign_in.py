@@ -1,14 +1,13 @@
-"""Finish a sign-in with a second factor, or prove one in a session that began without.
+"""Finish a sign-in with a second factor, prove one in a session, or sign in with a passkey alone.
 
 A challenge takes ``MAX_FAILURES`` answers, an account ``MAX_GUESSES`` wrong codes in a row; each
 is counted before it is looked at.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from math import ceil
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -22,7 +21,7 @@ from app.domain.second_factors import (
     Challenge,
     ChallengePurpose,
     SecondFactorType,
-    digest_of_challenge,
+    methods_of_passkey,
     methods_of_sign_in,
 )
 from app.domain.sign_in.login_throttle import MAX_GUESSES
@@ -50,13 +49,19 @@ from app.services.second_factors.challenges import (
     add_factor_method,
     ask,
     count_answer,
+    is_open,
     place_of,
     read_audience,
     use_up,
 )
 from app.services.second_factors.code_checks import check_code
+from app.services.second_factors.passkey_checks import (
+    UsedPasskey,
+    check_passkey,
+    passkey_options,
+)
 from app.services.second_factors.stored_factors import read_factors
-from app.services.sign_in.login_throttle import UNCOUNTABLE, attempt
+from app.services.sign_in.login_throttle import UNCOUNTABLE, attempt, count_guess
 from app.services.sign_in.reauthentication import end_guessed_session, own_id
 from app.services.sign_in.sessions import (
     OpenedSession,
@@ -69,6 +74,12 @@ from app.services.sign_in.sessions import (
 )
 from app.services.sign_in.tokens import TokenPair, audience_of, sign_pair, verify_argument_token
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
+
+_TOO_MANY = Problem(
+    "LOGIN_ATTEMPT_DELAYED",
+    "Too many incorrect codes. Try again in {count} minute.",
+    plural="Too many incorrect codes. Try again in {count} minutes.",
+)
 
 
 class WrongAnswer(Refused):
@@ -99,12 +110,9 @@ def find_challenge(
     with ports.database.reading() as session:
         found: SecondFactorChallengeRecord | None = session.scalar(
             select(stored).where(
-                stored.digest == digest_of_challenge(token),
-                stored.purpose.in_([purpose.value for purpose in purposes]),
+                *is_open(ports, token, *purposes),
                 stored.in_console.is_(place is SignInPlace.CONSOLE),
                 stored.is_hosted.is_(place is SignInPlace.HOSTED),
-                stored.expires_at > ports.clock.now(),
-                stored.failures < MAX_CHALLENGE_FAILURES,
             )
         )
     if found is None or not _can_answer(actor, found):
@@ -140,13 +148,12 @@ def use_code(
     ``reset_guesses``: a right password doesn't reset it. Never inside a transaction.
     """
     try:
-        number = _count_code(ports, user_id)
+        number = count_guess(ports, user_id, _TOO_MANY)
         try:
             left = MAX_GUESSES - number
             if challenge is not None:
-                left = min(
-                    left, MAX_CHALLENGE_FAILURES - count_stored_answer(ports, *challenge).failures
-                )
+                failures = count_stored_answer(ports, *challenge).failures
+                left = min(left, MAX_CHALLENGE_FAILURES - failures)
             used = check_code(ports, actor, user_id, code)
         except Exception:
             ports.throttle.undo_guess(user_id)  # nothing was compared
@@ -171,24 +178,6 @@ def count_stored_answer(
     """Count an answer in a transaction, before it is looked at."""
     with ports.database.transaction(Subject(SubjectKind.SESSION, found.id)) as session:
         return count_answer(ports, session, ChallengePurpose(found.purpose), token)
-
-
-def _count_code(ports: Ports, user_id: int) -> int:
-    """Count a guess at the codes of an account, and return the number of guesses in a row.
-
-    Refuses LOGIN_ATTEMPT_DELAYED after ``MAX_GUESSES``.
-    """
-    guess = ports.throttle.guess(user_id, ports.throttle.timestamp(ports.shared_clock))
-    if guess.number:
-        return guess.number
-    raise Refused(
-        Problem(
-            "LOGIN_ATTEMPT_DELAYED",
-            "Too many incorrect codes. Try again in {count} minute.",
-            plural="Too many incorrect codes. Try again in {count} minutes.",
-            values={"count": ceil(guess.wait / 60)},
-        )
-    )
 
 
 def _can_answer(actor: Actor, found: SecondFactorChallengeRecord) -> bool:
@@ -452,3 +441,143 @@ def sign_again(
         raise Refused(CHALLENGE_ENDED)
     switches, audience = live.shop_state.switches, read_audience(found)
     return sign_pair(ports, actor, opened, live.found.user, switches, audience)
+
+
+_PASSKEY_REFUSED = Problem(
+    "INVALID_SECOND_FACTOR",
+    "This passkey wasn't accepted. Try again, or sign in another way.",
+    "credential",
+)
+_ANSWERED = (
+    ChallengePurpose.SIGN_IN,
+    ChallengePurpose.PASSKEY_SIGN_IN,
+    ChallengePurpose.PROOF,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeyChallenge:
+    """A challenge, and the options (JSON) with which a browser answers it."""
+
+    token: str = field(repr=False)
+    options: str
+
+
+@input_decides
+def challenge_passkey(
+    ports: Ports, actor: Actor, *, challenge: str | None = None, audience: str = ""
+) -> PasskeyChallenge:
+    """Return the options to answer ``challenge`` with a passkey (`passkeyChallengeCreate`).
+
+    Without ``challenge`` they are for a sign-in with a passkey alone: they name no passkey, so
+    that they don't tell who has one. Refuses INVALID on ``challenge`` as ``verify_second_factor``
+    does; INVALID on an IP address, where passkeys don't work; DISABLED_AUTHENTICATION_METHOD, but
+    not for a challenge of ``ask_for_proof``.
+    """
+    if challenge is None:
+        return ask_for_passkey(ports, actor, PendingSession(audience=audience))
+    return options_for(ports, actor, challenge)
+
+
+@building_block
+def ask_for_passkey(ports: Ports, actor: Actor, begins: PendingSession) -> PasskeyChallenge:
+    """Return the options for a sign-in with a passkey alone; refuses as ``challenge_passkey``."""
+    require_password_login(load_shop_state(ports).switches)
+    purpose = ChallengePurpose.PASSKEY_SIGN_IN
+    pending = PendingSession(SignInMethod.PASSKEY, begins.place, begins.lifetime, begins.audience)
+    with ports.database.transaction() as session:
+        token = ask(ports, session, purpose, pending=pending).token
+        session.flush()
+        return PasskeyChallenge(token, passkey_options(ports, actor, session, purpose, token))
+
+
+@building_block
+def options_for(
+    ports: Ports, actor: Actor, challenge: str, *, place: SignInPlace = SignInPlace.API
+) -> PasskeyChallenge:
+    """Return the options that name the passkeys of the account that ``challenge`` asks."""
+    purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PROOF)
+    found = find_challenge(ports, actor, challenge, *purposes, place=place)
+    purpose = ChallengePurpose(found.purpose)
+    if purpose is ChallengePurpose.SIGN_IN:
+        require_password_login(load_shop_state(ports).switches)
+    with ports.database.transaction() as session:
+        options = passkey_options(ports, actor, session, purpose, challenge)
+    return PasskeyChallenge(challenge, options)
+
+
+@input_decides
+def verify_passkey(ports: Ports, actor: Actor, *, challenge: str, credential: str) -> TokenPair:
+    """Return tokens for a passkey's answer to ``challenge_passkey`` (`passkeyVerify`).
+
+    A passkey is a local credential: its session is like one that began with a password. Refuses
+    as ``verify_second_factor`` does, with INVALID_SECOND_FACTOR on ``credential``.
+    """
+    with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSKEY)):
+        found = find_challenge(ports, actor, challenge, *_ANSWERED)
+    if found.purpose == ChallengePurpose.PROOF.value:
+        check = partial(prove_passkey, ports, actor, found, challenge, credential)
+        return sign_again(ports, actor, found, prove(ports, actor, check, found.id))
+    entered = _finish_with_passkey(ports, actor, found, challenge, credential)
+    return sign(ports, actor, found, entered)
+
+
+@building_block
+def sign_in_with_passkey(
+    ports: Ports,
+    actor: Actor,
+    *,
+    challenge: str,
+    credential: str,
+    place: SignInPlace = SignInPlace.API,
+) -> PasswordSignIn:
+    """Open the session of ``ask_for_passkey``, or one whose password was right before.
+
+    Refuses as ``verify_passkey`` does.
+    """
+    purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PASSKEY_SIGN_IN)
+    entry = SignInEntry(SignInMethod.PASSKEY, in_console=place is SignInPlace.CONSOLE)
+    with logged_sign_in(ports, actor, entry):
+        found = find_challenge(ports, actor, challenge, *purposes, place=place)
+    return _finish_with_passkey(ports, actor, found, challenge, credential)
+
+
+def _finish_with_passkey(
+    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
+) -> PasswordSignIn:
+    """Open the session of a sign-in whose challenge a passkey answers."""
+
+    def check() -> Proved:
+        used = _answer_with_passkey(ports, actor, found, token, credential)
+        is_alone = found.user_id is None
+        amr = (
+            methods_of_passkey(used.method)
+            if is_alone
+            else methods_of_sign_in(used.method, first_method(found))
+        )
+        factor = None if is_alone else SecondFactorType.PASSKEY
+        return Proved(used.user_id, amr, used.id, factor)
+
+    return finish(ports, actor, found, check)
+
+
+@building_block
+def prove_passkey(
+    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
+) -> AuthenticationMethod:
+    """Return the method of the passkey that answers a proof; raises ``WrongAnswer``."""
+    return _answer_with_passkey(ports, actor, found, token, credential).method
+
+
+def _answer_with_passkey(
+    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
+) -> UsedPasskey:
+    """Return the passkey that gave ``credential``; raises ``WrongAnswer`` on ``credential``.
+
+    It isn't counted as a guess at the account's codes: a passkey can't be guessed.
+    """
+    counted = count_stored_answer(ports, found, token)
+    used = check_passkey(ports, actor, counted, credential)
+    if used is None:
+        raise WrongAnswer(_PASSKEY_REFUSED)
+    return used

@@ -23,21 +23,17 @@ from app.domain.second_factors import (
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.sign_in.devices import SignedIn, device_of
 from app.domain.sign_in.sign_in_log import SignInPlace, SignInReason
-from app.domain.sign_in.tokens import (
-    CSRF_TOKEN_LENGTH,
-    SESSION_TOKEN_LENGTH,
-)
+from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH, SESSION_TOKEN_LENGTH
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.models import SessionRecord, ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, building_block
 from app.services.authorization.session_rights import (
     USER_COLUMNS,
     read_user,
-    switches_of,
+    stored_switches,
 )
 from app.services.second_factors.challenges import (
     PendingSession,
@@ -181,23 +177,16 @@ def open_session(
 @building_block
 def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
     """Store the provider's refresh token with its session, sealed for that session alone."""
-    encrypted = (
-        ports.encryption.encrypt(keys.refresh_token_purpose(kept.token), refresh_token)
-        if refresh_token
-        else ""
-    )
+    purpose = keys.refresh_token_purpose(kept.token)
+    encrypted = ports.encryption.encrypt(purpose, refresh_token) if refresh_token else ""
     kept.provider_refresh_token = encrypted
 
 
 @building_block
 def load_refresh_token(ports: Ports, kept: SessionRecord) -> str:
     """Return the provider's refresh token of a session; empty where it has none."""
-    encrypted = kept.provider_refresh_token
-    return (
-        ports.encryption.decrypt(keys.refresh_token_purpose(kept.token), encrypted)
-        if encrypted
-        else ""
-    )
+    purpose, encrypted = keys.refresh_token_purpose(kept.token), kept.provider_refresh_token
+    return ports.encryption.decrypt(purpose, encrypted) if encrypted else ""
 
 
 @building_block
@@ -319,8 +308,7 @@ def begin_session(
     user.last_login = ports.clock.now()
     record_sign_in(ports, actor, session, entry, user)
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user.id)).one()
-    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
-    return PasswordSignIn(opened, read_user(row), switches)
+    return PasswordSignIn(opened, read_user(row), stored_switches(ports, session))
 
 
 SESSION = "Session"
@@ -381,7 +369,7 @@ def end_other_sessions(ports: Ports, actor: Actor) -> int:
         # A provider's token belongs to no session here: then every session here is another.
         ended = end_sessions(ports, session, user_id, but=actor.session_id or 0)
         before = {"sessions": ended}
-        change = Change("session.end_others", "User", user_id, actor.name, before=before)
+        change = Change("session.end_others", "User", user_id, actor.name, before)
         record(ports, actor, session, change)
         return ended
 

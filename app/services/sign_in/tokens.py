@@ -84,6 +84,17 @@ def use_up(ports: Ports, actor: Actor, claims: Claims, email: str) -> str:
 
 
 @building_block
+def continued_session(
+    ports: Ports, claims: Claims, live: LiveSession, csrf_token: str
+) -> OpenedSession:
+    """Return the session of a refresh token as if it had begun now, to the same end."""
+    now = ports.clock.timestamp()
+    return OpenedSession(
+        claims.session, live.origin, now, claims.exp, csrf_token, live.grant, live.amr
+    )
+
+
+@building_block
 def is_current(kept: SessionRecord, claims: Claims) -> bool:
     """Whether the refresh token with ``claims`` is the newest of its session."""
     return compare_digest(kept.refresh_digest, digest_of_csrf_token(claims.csrf_token))
@@ -187,10 +198,7 @@ def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
     user, audience = found.user, audience_of(claims)
     single_use = ports.configuration.single_use_refresh_tokens
     successor = use_up(ports, actor, claims, user.email) if single_use else ""
-    now = ports.clock.timestamp()
-    going_on = OpenedSession(
-        claims.session, found.origin, now, claims.exp, successor, found.grant, found.amr
-    )
+    going_on = continued_session(ports, claims, found, successor)
     if single_use:
         pair = sign_pair(ports, actor, going_on, user, switches, audience)
         return Refreshed(pair.access, pair.user, pair.refresh)

@@ -49,28 +49,20 @@ from app.services.authorization.register import (
     requires_person,
 )
 from app.services.lists.filters import can_match, contains_text
-from app.services.lists.paging import Order, count_up_to, read_by_keys, read_page, record_from
+from app.services.lists.paging import (
+    Order,
+    columns_for,
+    count_up_to,
+    read_by_keys,
+    read_page,
+    record_from,
+)
 
 _event = SignInEventRecord
 COLUMNS = (
-    _event.id,
-    _event.at,
-    _event.first_at,
-    _event.attempts,
-    _event.method,
-    _event.reason,
-    _event.account_type,
-    _event.user_id,
-    _event.app_id,
-    _event.name,
+    *columns_for(SignInEvent, SignInEventRecord),
     func.coalesce(UserRecord.first_name, "").label("first_name"),
     func.coalesce(UserRecord.last_name, "").label("last_name"),
-    _event.provider,
-    _event.address,
-    _event.device,
-    _event.in_console,
-    _event.detail,
-    _event.second_factor,
 )
 """The fields of ``SignInEvent``."""
 

@@ -3,36 +3,30 @@
 For staff: customers link by an email that both sides have verified (``linked_accounts``).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import and_, select
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.authorization.actor import PROOF_LASTS, Actor
-from app.domain.authorization.permissions import Caller
 from app.domain.mails.mail import MailKind
 from app.domain.single_sign_on.providers import ProviderError, plugin_id_of
-from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.models import (
-    ExternalIdentityRecord,
-    IdentityProviderRecord,
-    SessionRecord,
-    UserRecord,
-)
+from app.domain.values.errors import Problem, Refused
+from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
-from app.services.audit.log import Change, record
+from app.services.audit.log import record, user_change
 from app.services.authorization.register import fresh_proof, staff_only
 from app.services.identity.linked_accounts import link_to_account
 from app.services.identity.provider_assertions import ProviderPerson, require_codes_allowed
 from app.services.identity.providers import KNOWN_BY, signs_people_in
 from app.services.outbox.security_notices import notify
-from app.services.sign_in.reauthentication import own_id
+from app.services.sign_in.reauthentication import own_id, own_session
 from app.services.single_sign_on.sign_in import (
+    StartedLogin,
     find_login_provider,
-    provider_login_url,
-    store_sign_in,
+    start_login,
     take_sign_in,
     verify_code,
 )
@@ -104,29 +98,18 @@ def list_own_providers(ports: Ports, actor: Actor) -> tuple[OwnProvider, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class StartedLink:
-    """Where the browser goes to link an identity, and the ``state`` that it comes back with."""
-
-    provider: str
-    url: str
-    state: str = field(repr=False)
-
-
 @fresh_proof("You're about to link an SSO identity to your account.")
 @staff_only
 def begin_own_link(
     ports: Ports, actor: Actor, *, plugin_id: str, redirect_uri: str
-) -> StartedLink:
+) -> StartedLogin:
     """Return the provider's login URL for staff who link an identity to their own account.
 
     The provider asks them to sign in again. Refuses NOT_FOUND for a provider that is unknown,
     inactive, or can't sign people in.
     """
-    session_id, provider = _own_session(actor), find_login_provider(ports, plugin_id)
-    started = store_sign_in(ports, provider, redirect_uri, links_in=session_id)
-    url = provider_login_url(ports, provider, started, "login")
-    return StartedLink(provider.name, url, started.state)
+    session_id = own_session(actor)
+    return start_login(ports, plugin_id, redirect_uri, again=True, links_in=session_id)
 
 
 @staff_only
@@ -146,7 +129,7 @@ def finish_own_link(
     provider that says (``auth_time``) that it didn't ask the person to sign in. The owner gets an
     email.
     """
-    session_id, provider = _own_session(actor), find_login_provider(ports, plugin_id)
+    session_id, provider = own_session(actor), find_login_provider(ports, plugin_id)
     started = take_sign_in(ports, provider, state or "", links_in=session_id)
     if error is not None:
         raise Refused(error.problem(provider.name))
@@ -178,7 +161,7 @@ def unlink_own_identity(ports: Ports, actor: Actor, *, identity_id: int) -> None
     Refuses NOT_FOUND for any other, and INVALID for the one that the caller signed in with: so
     they keep a way to sign in.
     """
-    session_id, user_id = _own_session(actor), own_id(actor)
+    session_id, user_id = own_session(actor), own_id(actor)
     identity = ExternalIdentityRecord
     with ports.database.transaction(account(user_id)) as session:
         user = session.get_one(UserRecord, user_id, with_for_update=True)
@@ -191,11 +174,4 @@ def unlink_own_identity(ports: Ports, actor: Actor, *, identity_id: int) -> None
             raise Refused(_IN_USE)
         before = {"issuer": found.issuer, "subject": found.subject}
         session.delete(found)
-        record(ports, actor, session, Change("user.unlink", "User", user_id, user.email, before))
-
-
-def _own_session(actor: Actor) -> int:
-    """Return the session of a person; raise ``PermissionDenied`` for an extension or token."""
-    if not actor.is_account_owner or actor.session_id is None:
-        raise PermissionDenied(Caller.USER)
-    return actor.session_id
+        record(ports, actor, session, user_change("user.unlink", user, before))

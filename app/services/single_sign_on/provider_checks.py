@@ -43,7 +43,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.ports.http import CallFailed
-from app.ports.identity_provider import Client, GrantRefused
+from app.ports.identity_provider import GrantRefused
 from app.ports.process_cache import CallPurpose
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import fresh_proof, requires
@@ -65,11 +65,16 @@ from app.services.identity.provider_assertions import (
     waiting_problem,
 )
 from app.services.identity.provider_calls import fetch_user_info, unusable_response, verify_with
-from app.services.identity.providers import find_provider, secret_for_token_url
+from app.services.identity.providers import find_provider
 from app.services.identity.users import has_email
 from app.services.inspector.own_tokens import may_see_rights
 from app.services.shop.impact import sessions_without_refresh_token
-from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from app.services.single_sign_on.provider_settings import (
+    ProviderUpdate,
+    missing_groups,
+    save_provider,
+)
+from app.services.single_sign_on.sign_in import client_of
 
 _NOBODYS = "nobody-has-given-this-out"
 _REFUSED = 400
@@ -246,8 +251,7 @@ def _groups(ports: Ports, provider: Provider) -> Iterator[CheckResult]:
         yield _check_result("group_mapping", CheckState.WARNING, message, remedy)
     named = {row.group for row in rows}
     with ports.database.reading() as session:
-        known = session.scalars(select(GroupRecord.name).where(GroupRecord.name.in_(named)))
-        missing = sorted(named.difference(known))
+        missing = missing_groups(session, named)
     if missing:
         message = "No such groups: {names}. Nobody joins them."
         remedy = "Create them, or choose other groups."
@@ -293,12 +297,10 @@ def _user_info(ports: Ports, provider: Provider) -> CheckResult:
 
 def _token(ports: Ports, provider: Provider) -> CheckResult:
     """Exchange an invalid code: providers authenticate the client first."""
-    client = Client(
-        provider.oauth_token_url, provider.client_id, secret_for_token_url(ports, provider)
-    )
+    client, redirect_uri = client_of(ports, provider), "https://client.invalid/"
     try:
         ports.identity_provider.exchange(
-            client, code=_NOBODYS, redirect_uri="https://client.invalid/", verifier=_NOBODYS
+            client, code=_NOBODYS, redirect_uri=redirect_uri, verifier=_NOBODYS
         )
     except GrantRefused as refused:
         if refused.error in ("invalid_client", "unauthorized_client"):

@@ -1,7 +1,7 @@
 """Sessions that began at a provider: verified, refreshed there and here, and ended."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, select, update
@@ -45,6 +45,7 @@ from app.services.sign_in.sessions import OpenedSession, load_refresh_token, sto
 from app.services.sign_in.tokens import (
     SESSION_ENDED,
     Verified,
+    continued_session,
     is_current,
     replace_token,
     sign_pair,
@@ -98,10 +99,9 @@ def log_out_external(
 
     ``values`` go into the query of the provider's logout address. ``None`` for a plugin that is
     unknown, inactive or has no such address; the caller's own session ends all the same, unless
-    the caller is an extension. Refuses
-    INVALID on each value that the provider can redirect to (``redirect_parameters``) and that
-    doesn't lead to one of ``ALLOWED_CLIENT_HOSTS``, and for ``values`` that are
-    too long for a URL.
+    the caller is an extension. Refuses INVALID on each value that the provider can redirect to
+    (``redirect_parameters``) and that doesn't lead to one of ``ALLOWED_CLIENT_HOSTS``, and for
+    ``values`` that are too long for a URL.
     """
     if sum(len(name) + len(value) for name, value in values.items()) > _MAX_QUERY_LENGTH:
         message = "The input must not be longer than {max_query_length} characters."
@@ -188,11 +188,9 @@ def _end_at(ports: Ports, actor: Actor, provider: Provider, logout: LogoutToken)
                 .where(ExternalIdentityRecord.id.in_(identities))
                 .values(tokens_valid_after=moment)
             )
+        reason = "The identity provider ended the session."
+        after = {"reason": reason, "provider": provider.name}
         for user_id in sorted(set(ended)):
-            after = {
-                ("reason"): "The identity provider ended the session.",
-                "provider": provider.name,
-            }
             record(ports, actor, session, Change("session.end", "User", user_id, after=after))
     return len(ended)
 
@@ -268,16 +266,7 @@ def _follow(
 ) -> ExternalTokens:
     """Another tab is at it, or has just been: this one goes on with the session as it is."""
     claims = verified.claims
-    now, successor = ports.clock.timestamp(), successor_of(claims.csrf_token)
-    going_on = OpenedSession(
-        claims.session,
-        live_session.origin,
-        now,
-        claims.exp,
-        successor,
-        live_session.grant,
-        live_session.amr,
-    )
+    going_on = continued_session(ports, claims, live_session, successor_of(claims.csrf_token))
     pair = sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
     follows = ports.configuration.single_use_refresh_tokens
     return ExternalTokens(pair.access, pair.refresh if follows else token, pair.user)
@@ -384,15 +373,12 @@ def _give_up(ports: Ports, claims: Claims) -> None:
 
 
 def _end(ports: Ports, actor: Actor, claims: Claims, email: str, reason: str) -> None:
+    query, why = select(SessionRecord).where(SessionRecord.token == claims.session), reason
     with ports.database.transaction(account(claims.named_user)) as session:
-        session_record = session.scalar(
-            select(SessionRecord).where(SessionRecord.token == claims.session)
-        )
-        if session_record is not None:
-            session.delete(session_record)
-            change = Change(
-                "session.end", "User", session_record.user_id, email, after={"reason": reason}
-            )
+        stored = session.scalar(query)
+        if stored is not None:
+            session.delete(stored)
+            change = Change("session.end", "User", stored.user_id, email, after={"reason": why})
             record(ports, actor, session, change)
 
 
@@ -413,6 +399,4 @@ def _keep(
         stored.refreshing_until = None
         stored.scope = write_grant(grant)
         successor = replace_token(ports, stored, claims)
-    now = ports.clock.timestamp()
-    origin, amr = live_session.origin, live_session.amr
-    return OpenedSession(claims.session, origin, now, claims.exp, successor, grant, amr)
+    return continued_session(ports, claims, replace(live_session, grant=grant), successor)

@@ -26,11 +26,9 @@ from app.domain.single_sign_on.provider_settings import (
 from app.domain.single_sign_on.providers import (
     DEFAULT_SLUG,
     Provider,
-    choose,
     is_slug,
     names_default,
     serves_any_client,
-    slug_in,
 )
 from app.domain.single_sign_on.waiting_changes import WaitingChange, read_waiting
 from app.domain.values.errors import Problem, Refused, refuse_any
@@ -38,10 +36,10 @@ from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.domain.values.text_rules import line_problem
 from app.models import GroupMemberRecord, GroupRecord, IdentityProviderRecord, UserRecord
-from app.ports import Ports
+from app.ports import Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires
-from app.services.identity.providers import known_providers, to_provider
+from app.services.identity.providers import any_provider_of, known_providers, to_provider
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_rows
 from app.services.people.groups import remove_members
@@ -157,8 +155,7 @@ def list_plugins(
 @requires(Permission.MANAGE_PLUGINS)
 def show_plugin(ports: Ports, actor: Actor, plugin_id: str) -> Plugin | None:
     """The provider that answers to that plugin id, active or not; ``None`` for any other id."""
-    slug = slug_in(plugin_id)
-    provider = None if slug is None else choose(known_providers(ports), slug)
+    provider = any_provider_of(ports, plugin_id)
     return None if provider is None else _plugin(provider, plugin_id)
 
 
@@ -172,8 +169,7 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
     one could undo. With ``removes_members``, refuses on ``group_mapping`` as ``update_group``
     does.
     """
-    slug = slug_in(plugin_id)
-    provider = None if slug is None else choose(known_providers(ports), slug)
+    provider = any_provider_of(ports, plugin_id)
     if provider is None:
         raise Refused(Problem("NOT_FOUND", "There is no such plugin.", "id"))
     changes = replace(changes, needs_client=True)
@@ -275,7 +271,7 @@ def _group_problem(session: Session, before: Provider, after: Provider) -> Probl
     name = after.default_group_name_for_new_staff_users
     if not name or name == before.default_group_name_for_new_staff_users:
         return None
-    if session.scalar(select(GroupRecord.id).where(GroupRecord.name == name)) is not None:
+    if not missing_groups(session, {name}):
         return None
     return Problem(
         "INVALID",
@@ -286,14 +282,20 @@ def _group_problem(session: Session, before: Provider, after: Provider) -> Probl
     )
 
 
+@building_block
+def missing_groups(session: Session | ReadSession, names: set[str]) -> list[str]:
+    """Return those of ``names`` that no permission group has."""
+    if not names:
+        return []
+    known = session.scalars(select(GroupRecord.name).where(GroupRecord.name.in_(names)))
+    return sorted(names.difference(known))
+
+
 def _mapping_problem(session: Session, before: Provider, after: Provider) -> Problem | None:
     """Return why groups that are new in the table can't be meant: none have their names."""
     was, now = map(read_group_mapping, (before.group_mapping, after.group_mapping))
     named = {row.group for row in now} - {row.group for row in was}
-    if not named:
-        return None
-    known = session.scalars(select(GroupRecord.name).where(GroupRecord.name.in_(named)))
-    missing = sorted(named.difference(known))
+    missing = missing_groups(session, named)
     if not missing:
         return None
     values = {"names": ", ".join(missing)}
@@ -325,14 +327,14 @@ def _plugin(provider: Provider, plugin_id: str) -> Plugin:
 def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     """Return the values to store, by column; refuses those that cannot be used."""
     read = {name: read_setting(name, value) for name, value in changes.settings.items()}
-    problems = [value for value in read.values() if isinstance(value, Problem)]
+    problems: list[Problem | None] = [
+        value for value in read.values() if isinstance(value, Problem)
+    ]
     base = ports.configuration.public_url
-    own = (own_url_problem(name, str(value), base) for name, value in read.items())
-    problems += [problem for problem in own if problem is not None]
+    problems += (own_url_problem(name, str(value), base) for name, value in read.items())
     name = (changes.name or "").strip()
     if changes.name is not None:
-        problem = line_problem(name, "name", max_length=_MAX_NAME_LENGTH)
-        problems += [problem] if problem else []
+        problems.append(line_problem(name, "name", max_length=_MAX_NAME_LENGTH))
     refuse_any(*problems)
     values: dict[str, Any] = {name: value for name, value in read.items() if value is not None}
     for secret in _SECRETS:

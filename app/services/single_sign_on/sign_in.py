@@ -154,14 +154,18 @@ def ask_for_tokens(
 
     Refuses INVALID when the provider doesn't respond; raises ``GrantRefused`` when it refuses.
     """
-    client = Client(
-        provider.oauth_token_url, provider.client_id, secret_for_token_url(ports, provider)
-    )
     try:
         with calling(ports, provider.oauth_token_url, purpose):
-            return ask(client)
+            return ask(client_of(ports, provider))
     except CallFailed as failed:
         raise unavailable(failed) from failed
+
+
+@building_block
+def client_of(ports: Ports, provider: Provider) -> Client:
+    """Return this service as the client of the provider's token endpoint."""
+    secret = secret_for_token_url(ports, provider)
+    return Client(provider.oauth_token_url, provider.client_id, secret)
 
 
 @building_block
@@ -295,14 +299,40 @@ class VerifiedSignIn:
 
 @building_block
 def find_login_provider(ports: Ports, plugin_id: str) -> Provider:
-    """Return the provider.
-
-    Refuses NOT_FOUND for one that is unknown, inactive, or can't sign people in.
-    """
+    """Return the provider; refuses NOT_FOUND if it's unknown, inactive, or signs no one in."""
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.signs_in:
         raise Refused(_UNKNOWN)
     return provider
+
+
+@dataclass(frozen=True, slots=True)
+class StartedLogin:
+    """The provider's name, where the browser goes, and the ``state`` that it comes back with."""
+
+    provider: str
+    url: str
+    state: str = field(repr=False)
+
+
+@building_block
+def start_login(
+    ports: Ports,
+    plugin_id: str,
+    redirect_uri: str,
+    *,
+    again: bool = False,
+    links_in: int | None = None,
+) -> StartedLogin:
+    """Begin a login at a provider that ends at ``redirect_uri``.
+
+    ``again`` asks who is signed in there already to prove it once more; ``links_in`` as for
+    ``store_sign_in``. Refuses as ``find_login_provider`` does.
+    """
+    provider = find_login_provider(ports, plugin_id)
+    started = store_sign_in(ports, provider, redirect_uri, links_in)
+    url = _login_url(ports, provider, started, "login" if again else "")
+    return StartedLogin(provider.name, url, started.state)
 
 
 @input_decides
@@ -318,18 +348,11 @@ def begin_sign_in(
     if provider is None or not provider.signs_in:
         return None
     refuse_any(client_url_problem(ports, redirect_uri or "", "redirectUri"))
-    return provider_login_url(ports, provider, store_sign_in(ports, provider, redirect_uri or ""))
+    return _login_url(ports, provider, store_sign_in(ports, provider, redirect_uri or ""))
 
 
-@building_block
-def provider_login_url(
-    ports: Ports, provider: Provider, started: StartedSignIn, prompt: str = ""
-) -> str:
-    """Return the address of the provider's login for a sign-in that has begun.
-
-    ``prompt`` is what OpenID Connect Core, 3.1.2.1, calls so: ``login`` asks who is signed in
-    there already to prove it once more.
-    """
+def _login_url(ports: Ports, provider: Provider, started: StartedSignIn, prompt: str = "") -> str:
+    """Return the provider's login URL; ``prompt`` as in OpenID Connect Core, 3.1.2.1."""
     return ports.identity_provider.authorization_url(
         SignIn(
             authorization_url=provider.oauth_authorization_url,

@@ -9,13 +9,13 @@ from app.domain.values.errors import Refused, TrafficClosed
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.console.console_sessions import sign_in_to_console
-from app.services.hosted.sessions import (
+from app.services.hosted import (
     HostedPerson,
     HostedSession,
     find_hosted_person,
+    sign_in_hosted_with_password,
     sign_out_of_hosted_pages,
 )
-from app.services.hosted.sign_in import sign_in_hosted_with_password
 from app.services.sign_in.sessions import end_other_sessions, list_sessions
 from tests.builders.people import NOBODY, PASSWORD, make_user, visit
 from tests.builders.shop import close_storefront, configure_shop, set_mode

@@ -19,7 +19,7 @@ from app.domain.values.installation import Hold
 from app.models import AuditRecord, OAuthClientSessionRecord, SessionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
-from app.services.hosted.sessions import (
+from app.services.hosted import (
     HostedSession,
     replace_hosted_session,
     sign_out_of_hosted_pages,

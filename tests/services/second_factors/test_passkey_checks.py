@@ -15,7 +15,6 @@ from app.ports import Ports
 from app.services.second_factors.challenges import CHALLENGE_ENDED, ask
 from app.services.second_factors.passkey_checks import (
     NO_PASSKEYS,
-    PasskeyQuestion,
     UsedPasskey,
     check_passkey,
     passkey_options,
@@ -47,12 +46,11 @@ def options_of(
         return passkey_options(ports, actor, session, purpose, token)
 
 
-def question(ports: Ports) -> PasskeyQuestion:
-    """Return what the newest challenge asks."""
+def question(ports: Ports) -> SecondFactorChallengeRecord:
+    """Return the newest challenge."""
     record = SecondFactorChallengeRecord
     with ports.database.reading() as session:
-        asked = session.scalars(select(record).order_by(record.id.desc()).limit(1)).one()
-    return PasskeyQuestion(asked.passkey_challenge, asked.user_id, asked.id)
+        return session.scalars(select(record).order_by(record.id.desc()).limit(1)).one()
 
 
 def answer(

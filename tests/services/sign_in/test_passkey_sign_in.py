@@ -13,12 +13,12 @@ from app.domain.values.errors import Refused
 from app.models import SignInEventRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.sign_in.passkey_sign_in import (
+from app.services.sign_in.second_factor_sign_in import (
     PasskeyChallenge,
+    ask_for_proof,
     challenge_passkey,
     verify_passkey,
 )
-from app.services.sign_in.second_factor_sign_in import ask_for_proof
 from app.services.sign_in.tokens import TokenPair, refresh_token
 from tests.builders.passkeys import SYNCABLE, VERIFIED, SoftwareAuthenticator, make_passkey
 from tests.builders.people import (
