@@ -30,6 +30,7 @@ def test_accounts_become_trusted_in_one_module() -> None:
         f"{source.path}:{getattr(node, 'lineno', 0)}"
         for source in application()
         if source.path != ALLOWED
+        and any(column in source.text for column in COLUMNS)  # spares most modules the search
         for node in source.nodes
         if _makes_trusted(node)
     ]

@@ -21,6 +21,7 @@ def test_private_parts_of_graphql_core_are_used_in_one_package() -> None:
         f"{source.path}: {name}"
         for source in application()
         if not source.path.startswith(ALLOWED)
+        and "graphql" in source.text  # spares most modules the search in their tree
         for name in _private_names(source.nodes)
     ]
     assert private == []
