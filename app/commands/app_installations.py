@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from threading import Event
 
 import click
 
 from app.commands.terminal.command import Group, standalone
-from app.commands.terminal.options import Id, fields_option, permission_option
+from app.commands.terminal.options import MAX_KEY, Function, Id, fields_option, permission_option
 from app.commands.terminal.output import Column, output, visible
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.domain.apps.apps import App, AppSortField, Installation, JobStatus
+from app.domain.apps.apps import (
+    DEFAULT_OVERLAP,
+    MAX_OVERLAP,
+    App,
+    AppSortField,
+    Installation,
+    JobStatus,
+)
 from app.domain.apps.manifests import Manifest
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -32,29 +39,27 @@ from app.services.apps.installation_worker import install_next_app
 from app.services.outbox.base_url import base_url
 from app.web.installation import operator
 
-MAX_KEY = 10**18
-"""Fits every database's integer; a larger one cannot exist."""
 NO_APP = "App not found. List apps with: flask app list"
 
-COLUMNS = (
-    Column[App]("id", "ID", lambda app: app.id, short=True),
-    Column[App]("name", "Name", lambda app: app.name, short=True),
-    Column[App]("type", "Type", lambda app: app.type.value),
-    Column[App]("isActive", "Active", lambda app: app.is_active),
-    Column[App]("permissions", "Permissions", lambda app: sorted(app.permissions)),
-    Column[App]("created", "Created", lambda app: app.created_at),
+COLUMNS: tuple[Column[App], ...] = (
+    Column("id", "ID", lambda app: app.id, short=True),
+    Column("name", "Name", lambda app: app.name, short=True),
+    Column("type", "Type", lambda app: app.type.value),
+    Column("isActive", "Active", lambda app: app.is_active),
+    Column("permissions", "Permissions", lambda app: sorted(app.permissions)),
+    Column("created", "Created", lambda app: app.created_at),
 )
-ALL_COLUMNS = (
+ALL_COLUMNS: tuple[Column[App], ...] = (
     *COLUMNS,
-    Column[App]("identifier", "Identifier", lambda app: app.identifier or None),
-    Column[App]("version", "Version", lambda app: app.version or None),
-    Column[App]("author", "Author", lambda app: app.author or None),
-    Column[App]("contactEmail", "Contact email", lambda app: app.contact_email or None),
-    Column[App](
+    Column("identifier", "Identifier", lambda app: app.identifier or None),
+    Column("version", "Version", lambda app: app.version or None),
+    Column("author", "Author", lambda app: app.author or None),
+    Column("contactEmail", "Contact email", lambda app: app.contact_email or None),
+    Column(
         "clientCredentialsOnly", "Client credentials only", lambda app: app.client_credentials_only
     ),
-    Column[App]("appUrl", "Address", lambda app: app.app_url or None),
-    Column[App]("manifestUrl", "Manifest", lambda app: app.manifest_url or None),
+    Column("appUrl", "Address", lambda app: app.app_url or None),
+    Column("manifestUrl", "Manifest", lambda app: app.manifest_url or None),
 )
 
 
@@ -67,6 +72,18 @@ def app_key(app: str) -> int:
         return page[0].id
     hint = "Several apps have this name. Use the app's ID." if page else NO_APP
     raise Refused(Problem("NOT_FOUND", hint, "app"))
+
+
+def overlap_option(what: str) -> Callable[[Function], Function]:
+    """``--overlap``, for how many seconds a replaced token or secret keeps working."""
+    return click.option(
+        "--overlap",
+        type=click.IntRange(0, int(MAX_OVERLAP.total_seconds())),
+        default=int(DEFAULT_OVERLAP.total_seconds()),
+        show_default=True,
+        metavar="SECONDS",
+        help=f"Seconds the old {what} keeps working.",
+    )
 
 
 _POLL_SECONDS = 0.2
@@ -84,17 +101,17 @@ installations = Group(
     ],
 )
 
-_COLUMNS = (
-    Column[Installation]("id", "ID", lambda row: row.id, short=True),
-    Column[Installation]("appName", "App", lambda row: row.app_name, short=True),
-    Column[Installation]("status", "Status", lambda row: row.status.value, short=True),
-    Column[Installation]("message", "Why", lambda row: row.message or None),
-    Column[Installation]("manifestUrl", "Manifest", lambda row: row.manifest_url),
-    Column[Installation]("permissions", "Permissions", lambda row: sorted(row.permissions)),
-    Column[Installation]("created", "Begun", lambda row: row.created_at),
-    Column[Installation]("updated", "Changed", lambda row: row.updated_at),
+_COLUMNS: tuple[Column[Installation], ...] = (
+    Column("id", "ID", lambda row: row.id, short=True),
+    Column("appName", "App", lambda row: row.app_name, short=True),
+    Column("status", "Status", lambda row: row.status.value, short=True),
+    Column("message", "Why", lambda row: row.message or None),
+    Column("manifestUrl", "Manifest", lambda row: row.manifest_url),
+    Column("permissions", "Permissions", lambda row: sorted(row.permissions)),
+    Column("created", "Begun", lambda row: row.created_at),
+    Column("updated", "Changed", lambda row: row.updated_at),
 )
-_key = click.argument("installation_id", metavar="ID", type=Id(1, MAX_KEY))
+_key = click.argument("installation_id", metavar="ID", type=Id())
 _served_at = click.option(
     "--served-at",
     default="",

@@ -10,11 +10,11 @@ import click
 from app.commands.app_installations import (
     ALL_COLUMNS,
     COLUMNS,
-    MAX_KEY,
     NO_APP,
     app_key,
     install,
     installations,
+    overlap_option,
 )
 from app.commands.name_completion import complete_app, complete_provider
 from app.commands.terminal.command import Group
@@ -34,14 +34,7 @@ from app.commands.terminal.prompts import (
     no_input_option,
     yes_option,
 )
-from app.domain.apps.apps import (
-    DEFAULT_OVERLAP,
-    MAX_OVERLAP,
-    App,
-    AppToken,
-    NewAppToken,
-    count_long_lived,
-)
+from app.domain.apps.apps import App, AppToken, NewAppToken, count_long_lived
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
@@ -86,26 +79,26 @@ tokens = Group(
     ],
 )
 
-_COLUMNS = (
-    Column[AppToken]("id", "ID", lambda token: token.id, short=True),
-    Column[AppToken]("name", "Name", lambda token: token.name),
-    Column[AppToken]("lastFour", "Last 4", lambda token: token.last_four, short=True),
-    Column[AppToken]("created", "Created", lambda token: token.created_at),
-    Column[AppToken]("expires", "Expires", lambda token: token.expires_at),
-    Column[AppToken]("replaced", "Replaced", lambda token: token.replaced_at),
-    Column[AppToken]("lastUsed", "Last used", lambda token: token.last_used_at),
-    Column[AppToken]("lastUsedFrom", "From", lambda token: token.last_used_address or None),
-    Column[AppToken](
+_COLUMNS: tuple[Column[AppToken], ...] = (
+    Column("id", "ID", lambda token: token.id, short=True),
+    Column("name", "Name", lambda token: token.name),
+    Column("lastFour", "Last 4", lambda token: token.last_four, short=True),
+    Column("created", "Created", lambda token: token.created_at),
+    Column("expires", "Expires", lambda token: token.expires_at),
+    Column("replaced", "Replaced", lambda token: token.replaced_at),
+    Column("lastUsed", "Last used", lambda token: token.last_used_at),
+    Column("lastUsedFrom", "From", lambda token: token.last_used_address or None),
+    Column(
         "imported", "Imported", lambda token: "not used yet" if token.awaits_first_use else None
     ),
-    Column[AppToken](
+    Column(
         "permissions",
         "For",
         lambda token: None if token.permissions is None else sorted(token.permissions),
     ),
 )
 _DATE_FORMATS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M")
-_key = click.argument("token_id", metavar="ID", type=Id(1, MAX_KEY))
+_key = click.argument("token_id", metavar="ID", type=Id())
 
 
 @tokens.command(
@@ -154,14 +147,7 @@ def list_tokens(app: str) -> None:
     ],
 )
 @_key
-@click.option(
-    "--overlap",
-    type=click.IntRange(0, int(MAX_OVERLAP.total_seconds())),
-    default=int(DEFAULT_OVERLAP.total_seconds()),
-    show_default=True,
-    metavar="SECONDS",
-    help="Seconds the old token keeps working.",
-)
+@overlap_option("token")
 def rotate_token(token_id: int, *, overlap: int) -> None:
     """Replace a token with a new one that has the same limits. It is shown only once."""
     _print_new_token(rotate_app_token(*operator(), token_id, timedelta(seconds=overlap)))
@@ -365,13 +351,13 @@ def delete(app: str, *, yes: bool) -> None:
     _print_change(delete_app(*operator(), app_record.id), "was deleted")
 
 
-_LINK_COLUMNS = (
-    Column[ClientLink]("id", "ID", lambda link: link.id, short=True),
-    Column[ClientLink]("provider", "Provider", lambda link: link.provider),
-    Column[ClientLink]("clientId", "Client", lambda link: link.client_id, short=True),
-    Column[ClientLink]("subject", "Subject", lambda link: link.subject),
-    Column[ClientLink]("issuer", "Issuer", lambda link: link.issuer),
-    Column[ClientLink]("created", "Created", lambda link: link.created_at),
+_LINK_COLUMNS: tuple[Column[ClientLink], ...] = (
+    Column("id", "ID", lambda link: link.id, short=True),
+    Column("provider", "Provider", lambda link: link.provider),
+    Column("clientId", "Client", lambda link: link.client_id, short=True),
+    Column("subject", "Subject", lambda link: link.subject),
+    Column("issuer", "Issuer", lambda link: link.issuer),
+    Column("created", "Created", lambda link: link.created_at),
 )
 
 
@@ -428,7 +414,7 @@ def link_client(app: str, *, provider: str, client_id: str, subject: str) -> Non
     "unlink-client",
     examples=[("flask app unlink-client 3", "its tokens stop working immediately")],
 )
-@click.argument("link_id", metavar="ID", type=Id(1, MAX_KEY))
+@click.argument("link_id", metavar="ID", type=Id())
 def unlink_client(link_id: int) -> None:
     """Unlink a client from its app, effective immediately. ID is shown by flask app clients."""
     link = unlink_app_client(*operator(), link_id)
@@ -437,19 +423,19 @@ def unlink_client(link_id: int) -> None:
     )
 
 
-_ACTIVITY = (
-    Column[AppActivity]("requests", "Requests", lambda found: found.requests, short=True),
-    Column[AppActivity]("errors", "Errors", lambda found: found.errors, short=True),
-    Column[AppActivity]("codes", "Error codes", lambda found: dict(found.codes)),
-    Column[AppActivity]("slow", "Slow (1 s or more)", lambda found: found.slow, short=True),
-    Column[AppActivity]("slowestMs", "Slowest in ms", lambda found: found.slowest),
-    Column[AppActivity]("unusedPermissions", "Unused for 90 days", lambda found: found.unused),
-    Column[AppActivity](
+_ACTIVITY: tuple[Column[AppActivity], ...] = (
+    Column("requests", "Requests", lambda found: found.requests, short=True),
+    Column("errors", "Errors", lambda found: found.errors, short=True),
+    Column("codes", "Error codes", lambda found: dict(found.codes)),
+    Column("slow", "Slow (1 s or more)", lambda found: found.slow, short=True),
+    Column("slowestMs", "Slowest in ms", lambda found: found.slowest),
+    Column("unusedPermissions", "Unused for 90 days", lambda found: found.unused),
+    Column(
         "permissions",
         "Last used",
         lambda found: {use.permission.value: use.last_used_at for use in found.permissions},
     ),
-    Column[AppActivity]("countedSince", "Counted since", lambda found: found.counted_since),
+    Column("countedSince", "Counted since", lambda found: found.counted_since),
 )
 
 

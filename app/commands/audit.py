@@ -33,22 +33,22 @@ command = Group(
     ],
 )
 
-_COLUMNS = (
-    Column[AuditEntry]("at", "Time", lambda entry: entry.at, short=True),
-    Column[AuditEntry]("actor", "Actor", lambda entry: entry.actor_name, short=True),
-    Column[AuditEntry]("action", "Action", lambda entry: entry.action, short=True),
-    Column[AuditEntry](
+_COLUMNS: tuple[Column[AuditEntry], ...] = (
+    Column("at", "Time", lambda entry: entry.at, short=True),
+    Column("actor", "Actor", lambda entry: entry.actor_name, short=True),
+    Column("action", "Action", lambda entry: entry.action, short=True),
+    Column(
         "subject", "Subject", lambda entry: f"{entry.subject_type}:{entry.subject_id}", short=True
     ),
-    Column[AuditEntry]("name", "Name", lambda entry: entry.subject_name or None),
-    Column[AuditEntry]("actorKind", "Kind", lambda entry: entry.actor_kind),
-    Column[AuditEntry]("address", "IP address", lambda entry: entry.address or None),
-    Column[AuditEntry]("before", "Before", lambda entry: dict(entry.before) or None),
-    Column[AuditEntry]("after", "After", lambda entry: dict(entry.after) or None),
+    Column("name", "Name", lambda entry: entry.subject_name or None),
+    Column("actorKind", "Kind", lambda entry: entry.actor_kind),
+    Column("address", "IP address", lambda entry: entry.address or None),
+    Column("before", "Before", lambda entry: dict(entry.before) or None),
+    Column("after", "After", lambda entry: dict(entry.after) or None),
 )
-_PRUNED = (
-    Column[Pruned]("entries", "Deleted", lambda pruned: pruned.entries, short=True),
-    Column[Pruned]("exported", "Exported bytes", lambda pruned: pruned.exported),
+_PRUNED: tuple[Column[Pruned], ...] = (
+    Column("entries", "Deleted", lambda pruned: pruned.entries, short=True),
+    Column("exported", "Exported bytes", lambda pruned: pruned.exported),
 )
 
 

@@ -23,11 +23,11 @@ from app.services.operations.holds import (
 )
 from app.web.installation import installation, operator
 
-_FACTS = (
-    Column[BackupFacts]("createdAt", "Created", lambda facts: facts.created_at),
-    Column[BackupFacts]("database", "Database", lambda facts: facts.database),
-    Column[BackupFacts]("revision", "Revision", lambda facts: facts.revision),
-    Column[BackupFacts]("version", "Version", lambda facts: facts.version),
+_FACTS: tuple[Column[BackupFacts], ...] = (
+    Column("createdAt", "Created", lambda facts: facts.created_at),
+    Column("database", "Database", lambda facts: facts.database),
+    Column("revision", "Revision", lambda facts: facts.revision),
+    Column("version", "Version", lambda facts: facts.version),
 )
 _PATH = FilePath(dir_okay=False, path_type=Path)
 _passphrase_file = click.option(
@@ -146,13 +146,13 @@ def _read(file: Path) -> str:
         raise click.ClickException(f"Can't read {file}: {reason}.") from error
 
 
-_HELD = (
-    Column[HeldWork]("kind", "Kind", lambda work: work.kind.value, short=True),
-    Column[HeldWork]("count", "Waiting", lambda work: work.count, short=True),
+_HELD: tuple[Column[HeldWork], ...] = (
+    Column("kind", "Kind", lambda work: work.kind.value, short=True),
+    Column("count", "Waiting", lambda work: work.count, short=True),
 )
-_DISCARDED = (
-    Column[HeldWork]("kind", "Kind", lambda work: work.kind.value, short=True),
-    Column[HeldWork]("count", "Discarded", lambda work: work.count, short=True),
+_DISCARDED: tuple[Column[HeldWork], ...] = (
+    Column("kind", "Kind", lambda work: work.kind.value, short=True),
+    Column("count", "Discarded", lambda work: work.count, short=True),
 )
 
 

@@ -34,13 +34,13 @@ command = Group(
     ],
 )
 
-_COLUMNS = (
-    Column[Channel]("id", "ID", lambda channel: channel.id),
-    Column[Channel]("slug", "Slug", lambda channel: channel.slug, short=True),
-    Column[Channel]("name", "Name", lambda channel: channel.name),
-    Column[Channel]("currency", "Currency", lambda channel: channel.currency),
-    Column[Channel]("country", "Country", lambda channel: channel.country),
-    Column[Channel]("isActive", "Active", lambda channel: channel.is_active),
+_COLUMNS: tuple[Column[Channel], ...] = (
+    Column("id", "ID", lambda channel: channel.id),
+    Column("slug", "Slug", lambda channel: channel.slug, short=True),
+    Column("name", "Name", lambda channel: channel.name),
+    Column("currency", "Currency", lambda channel: channel.currency),
+    Column("country", "Country", lambda channel: channel.country),
+    Column("isActive", "Active", lambda channel: channel.is_active),
 )
 
 

@@ -22,10 +22,10 @@ command = Group(
     ],
 )
 
-_COLUMNS = (
-    Column[Schema]("current", "Current revision", lambda schema: schema.current(), short=True),
-    Column[Schema]("newest", "Required revision", lambda schema: schema.newest()),
-    Column[Schema]("upToDate", "Up to date", lambda schema: schema.current() == schema.newest()),
+_COLUMNS: tuple[Column[Schema], ...] = (
+    Column("current", "Current revision", lambda schema: schema.current(), short=True),
+    Column("newest", "Required revision", lambda schema: schema.newest()),
+    Column("upToDate", "Up to date", lambda schema: schema.current() == schema.newest()),
 )
 
 

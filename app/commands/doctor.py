@@ -20,11 +20,11 @@ from app.services.operations.environment_checks import (
 from app.services.operations.health_checks import run_checks
 from app.web.installation import installation, operator
 
-_COLUMNS = (
-    Column[CheckResult]("subject", "Checked", lambda check: check.subject, short=True),
-    Column[CheckResult]("state", "State", lambda check: check.state.value, short=True),
-    Column[CheckResult]("message", "Found", lambda check: as_called(check.message)),
-    Column[CheckResult]("remedy", "Remedy", lambda check: as_called(check.remedy)),
+_COLUMNS: tuple[Column[CheckResult], ...] = (
+    Column("subject", "Checked", lambda check: check.subject, short=True),
+    Column("state", "State", lambda check: check.state.value, short=True),
+    Column("message", "Found", lambda check: as_called(check.message)),
+    Column("remedy", "Remedy", lambda check: as_called(check.remedy)),
 )
 
 

@@ -43,11 +43,11 @@ command = Group(
     ],
 )
 
-_COLUMNS = (
-    Column[PermissionGroup]("id", "ID", lambda group: group.id),
-    Column[PermissionGroup]("name", "Name", lambda group: group.name, short=True),
-    Column[PermissionGroup]("members", "Members", lambda group: group.members),
-    Column[PermissionGroup]("permissions", "Permissions", lambda group: sorted(group.permissions)),
+_COLUMNS: tuple[Column[PermissionGroup], ...] = (
+    Column("id", "ID", lambda group: group.id),
+    Column("name", "Name", lambda group: group.name, short=True),
+    Column("members", "Members", lambda group: group.members),
+    Column("permissions", "Permissions", lambda group: sorted(group.permissions)),
 )
 
 

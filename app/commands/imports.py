@@ -81,16 +81,16 @@ _OUTCOMES = {
     Outcome.MUST_RESET: "must reset the password",
     Outcome.KEPT: "kept as it is here",
 }
-_COUNTS = (
-    Column[Counts]("kind", "Kind", lambda each: each.kind),
-    Column[Counts]("title", "Imported", lambda each: each.title, short=True),
-    Column[Counts]("read", "Read", lambda each: each.read, short=True),
-    Column[Counts]("created", "Created", lambda each: each.created, short=True),
-    Column[Counts]("updated", "Updated", lambda each: each.updated, short=True),
-    Column[Counts]("unchanged", "Unchanged", lambda each: each.unchanged, short=True),
-    Column[Counts]("removed", "Removed", lambda each: each.removed, short=True),
-    Column[Counts]("kept", "Kept", lambda each: each.kept, short=True),
-    Column[Counts]("leftOut", "Left out", lambda each: each.left_out, short=True),
+_COUNTS: tuple[Column[Counts], ...] = (
+    Column("kind", "Kind", lambda each: each.kind),
+    Column("title", "Imported", lambda each: each.title, short=True),
+    Column("read", "Read", lambda each: each.read, short=True),
+    Column("created", "Created", lambda each: each.created, short=True),
+    Column("updated", "Updated", lambda each: each.updated, short=True),
+    Column("unchanged", "Unchanged", lambda each: each.unchanged, short=True),
+    Column("removed", "Removed", lambda each: each.removed, short=True),
+    Column("kept", "Kept", lambda each: each.kept, short=True),
+    Column("leftOut", "Left out", lambda each: each.left_out, short=True),
 )
 
 
@@ -377,15 +377,11 @@ _MAX_BATCH = 5_000
 _VARIABLE = "PLATFORM_DATABASE_URL"
 
 
-_FINISHED = (
-    Column[FinishedImport]("source", "Source", lambda each: each.source, short=True),
-    Column[FinishedImport]("people", "People imported", lambda each: each.people),
-    Column[FinishedImport](
-        "passwordsWaiting", "Passwords not used yet", lambda each: each.passwords_waiting
-    ),
-    Column[FinishedImport](
-        "passwordsToReset", "Passwords to reset", lambda each: each.passwords_to_reset
-    ),
+_FINISHED: tuple[Column[FinishedImport], ...] = (
+    Column("source", "Source", lambda each: each.source, short=True),
+    Column("people", "People imported", lambda each: each.people),
+    Column("passwordsWaiting", "Passwords not used yet", lambda each: each.passwords_waiting),
+    Column("passwordsToReset", "Passwords to reset", lambda each: each.passwords_to_reset),
 )
 
 

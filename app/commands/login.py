@@ -12,15 +12,13 @@ from app.commands.terminal.output import Column, output
 from app.ports.instance import DeviceLogin, Profile
 from app.web.installation import remote_access
 
-_COLUMNS = (
-    Column[Profile]("url", "Instance", lambda profile: profile.url, short=True),
-    Column[Profile](
-        "email", "Signed in as", lambda profile: profile.email or "an app", short=True
-    ),
+_COLUMNS: tuple[Column[Profile], ...] = (
+    Column("url", "Instance", lambda profile: profile.url, short=True),
+    Column("email", "Signed in as", lambda profile: profile.email or "an app", short=True),
 )
-_FORGOTTEN = (
-    Column[tuple[str, bool]]("url", "Instance", lambda row: row[0], short=True),
-    Column[tuple[str, bool]]("forgotten", "Forgotten", lambda row: row[1], short=True),
+_FORGOTTEN: tuple[Column[tuple[str, bool]], ...] = (
+    Column("url", "Instance", lambda row: row[0], short=True),
+    Column("forgotten", "Forgotten", lambda row: row[1], short=True),
 )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import click
 
-from app.commands.app_installations import MAX_KEY
 from app.commands.terminal.command import Group
 from app.commands.terminal.options import (
     Id,
@@ -65,31 +64,27 @@ class _Shown:
     template: OwnTemplate
 
 
-_TEMPLATE_COLUMNS = (
-    Column[TemplateEntry]("kind", "Email", lambda entry: option_word(entry.kind), short=True),
-    Column[TemplateEntry](
-        "language", "Language", lambda entry: entry.language_code or "all", short=True
-    ),
-    Column[TemplateEntry](
-        "source", "Source", lambda entry: "console" if entry.version else "folder", short=True
-    ),
-    Column[TemplateEntry]("version", "Version", lambda entry: entry.version or None),
-    Column[TemplateEntry]("savedAt", "Saved", lambda entry: entry.saved_at),
-    Column[TemplateEntry]("savedBy", "By", lambda entry: entry.saved_by or None),
-    Column[TemplateEntry](
+_TEMPLATE_COLUMNS: tuple[Column[TemplateEntry], ...] = (
+    Column("kind", "Email", lambda entry: option_word(entry.kind), short=True),
+    Column("language", "Language", lambda entry: entry.language_code or "all", short=True),
+    Column("source", "Source", lambda entry: "console" if entry.version else "folder", short=True),
+    Column("version", "Version", lambda entry: entry.version or None),
+    Column("savedAt", "Saved", lambda entry: entry.saved_at),
+    Column("savedBy", "By", lambda entry: entry.saved_by or None),
+    Column(
         "fault",
         "Can't be used",
         lambda entry: described(entry.fault) if entry.fault else None,
         short=True,
     ),
 )
-_SOURCES = (
-    Column[_Shown]("kind", "Email", lambda shown: option_word(shown.kind), short=True),
-    Column[_Shown]("language", "Language", lambda shown: shown.language or "all", short=True),
-    Column[_Shown]("version", "Version", lambda shown: shown.version or None, short=True),
-    Column[_Shown]("subject", "Subject", lambda shown: shown.template.subject, short=True),
-    Column[_Shown]("html", "HTML", lambda shown: shown.template.html, has_lines=True),
-    Column[_Shown]("text", "Text", lambda shown: shown.template.text, has_lines=True),
+_SOURCES: tuple[Column[_Shown], ...] = (
+    Column("kind", "Email", lambda shown: option_word(shown.kind), short=True),
+    Column("language", "Language", lambda shown: shown.language or "all", short=True),
+    Column("version", "Version", lambda shown: shown.version or None, short=True),
+    Column("subject", "Subject", lambda shown: shown.template.subject, short=True),
+    Column("html", "HTML", lambda shown: shown.template.html, has_lines=True),
+    Column("text", "Text", lambda shown: shown.template.text, has_lines=True),
 )
 _kind = click.argument("kind", metavar="KIND", type=MemberWord(MailKind))
 _language = click.option(
@@ -190,19 +185,19 @@ command.add_command(templates)
 
 
 _KINDS = ", ".join(map(option_word, MailKind))
-_COLUMNS = (
-    Column[MailEntry]("id", "ID", lambda mail: mail.id, short=True),
-    Column[MailEntry]("createdAt", "Time", lambda mail: mail.created_at, short=True),
-    Column[MailEntry]("recipient", "Recipient", lambda mail: mail.recipient, short=True),
-    Column[MailEntry]("kind", "Email", lambda mail: option_word(mail.kind), short=True),
-    Column[MailEntry]("status", "Status", lambda mail: option_word(mail.status), short=True),
-    Column[MailEntry]("error", "Last error", lambda mail: mail.error or None, short=True),
-    Column[MailEntry]("attempts", "Attempts", lambda mail: mail.attempts),
-    Column[MailEntry]("attemptedAt", "Last attempt", lambda mail: mail.attempted_at),
-    Column[MailEntry]("nextAttemptAt", "Next attempt", lambda mail: mail.next_attempt_at),
-    Column[MailEntry]("sentAt", "Sent", lambda mail: mail.sent_at),
-    Column[MailEntry]("sentBy", "Sent by app", lambda mail: mail.sent_by or None),
-    Column[MailEntry]("waitsFor", "Waits for app", lambda mail: mail.waits_for or None),
+_COLUMNS: tuple[Column[MailEntry], ...] = (
+    Column("id", "ID", lambda mail: mail.id, short=True),
+    Column("createdAt", "Time", lambda mail: mail.created_at, short=True),
+    Column("recipient", "Recipient", lambda mail: mail.recipient, short=True),
+    Column("kind", "Email", lambda mail: option_word(mail.kind), short=True),
+    Column("status", "Status", lambda mail: option_word(mail.status), short=True),
+    Column("error", "Last error", lambda mail: mail.error or None, short=True),
+    Column("attempts", "Attempts", lambda mail: mail.attempts),
+    Column("attemptedAt", "Last attempt", lambda mail: mail.attempted_at),
+    Column("nextAttemptAt", "Next attempt", lambda mail: mail.next_attempt_at),
+    Column("sentAt", "Sent", lambda mail: mail.sent_at),
+    Column("sentBy", "Sent by app", lambda mail: mail.sent_by or None),
+    Column("waitsFor", "Waits for app", lambda mail: mail.waits_for or None),
 )
 
 
@@ -247,7 +242,7 @@ def list_(
 
 
 @command.command("resend", examples=[("flask mail resend 12", "send this email again")])
-@click.argument("mail_id", metavar="ID", type=Id(1, MAX_KEY))
+@click.argument("mail_id", metavar="ID", type=Id())
 def resend(mail_id: int) -> None:
     """Send an email again. ID is the email's, as shown by the list command.
 

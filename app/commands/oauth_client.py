@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import click
 
-from app.commands.app_installations import app_key
+from app.commands.app_installations import app_key, overlap_option
 from app.commands.name_completion import complete_app, complete_client
 from app.commands.terminal.command import Group
 from app.commands.terminal.options import fields_option, read_text
-from app.commands.terminal.output import Column, Displayable, output
+from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
-from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP
 from app.domain.oauth import NewClient, OAuthClient, read_scopes, write_scopes
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT, Absent
@@ -58,41 +56,36 @@ def _secrets(client: OAuthClient) -> list[str]:
     ]
 
 
-_READERS: tuple[tuple[str, str, Callable[[OAuthClient], Displayable], bool], ...] = (
-    ("clientId", "Client ID", lambda client: client.client_id, True),
-    ("name", "Name", lambda client: client.name, True),
-    ("active", "Active", lambda client: client.is_active, True),
-    ("firstParty", "First party", lambda client: client.is_first_party, False),
-    ("public", "Public", lambda client: client.is_public, False),
-    ("scopes", "Scopes", _scopes, False),
-    ("redirectUris", "Redirect URIs", lambda client: [*client.redirect_uris], False),
-    (
+_COLUMNS: tuple[Column[OAuthClient], ...] = (
+    Column("clientId", "Client ID", lambda client: client.client_id, short=True),
+    Column("name", "Name", lambda client: client.name, short=True),
+    Column("active", "Active", lambda client: client.is_active, short=True),
+    Column("firstParty", "First party", lambda client: client.is_first_party),
+    Column("public", "Public", lambda client: client.is_public),
+    Column("scopes", "Scopes", _scopes),
+    Column("redirectUris", "Redirect URIs", lambda client: [*client.redirect_uris]),
+    Column(
         "postLogoutRedirectUris",
         "Post-logout redirect URIs",
         lambda client: [*client.post_logout_redirect_uris],
-        False,
     ),
-    (
+    Column(
         "backchannelLogoutUri",
         "Back-channel logout URI",
         lambda client: client.backchannel_logout_uri or None,
-        False,
     ),
-    ("devices", "Devices", lambda client: client.allows_devices, False),
-    ("pairwise", "Pairwise subjects", lambda client: client.is_pairwise, False),
-    ("app", "App", lambda client: client.app_id, False),
-    ("hasKeys", "Has keys", lambda client: bool(client.key_set), False),
-    ("secrets", "Secrets", _secrets, False),
-    ("created", "Created", lambda client: client.created_at, False),
-    ("lastUsed", "Last used", lambda client: client.last_used_at, False),
+    Column("devices", "Devices", lambda client: client.allows_devices),
+    Column("pairwise", "Pairwise subjects", lambda client: client.is_pairwise),
+    Column("app", "App", lambda client: client.app_id),
+    Column("hasKeys", "Has keys", lambda client: bool(client.key_set)),
+    Column("secrets", "Secrets", _secrets),
+    Column("created", "Created", lambda client: client.created_at),
+    Column("lastUsed", "Last used", lambda client: client.last_used_at),
 )
-_COLUMNS = tuple(
-    Column[OAuthClient](name, title, read, short=short) for name, title, read, short in _READERS
-)
-_NEW_COLUMNS = (
-    Column[NewClient]("clientId", "Client ID", lambda new: new.client.client_id, short=True),
-    Column[NewClient]("clientSecret", "Client secret", lambda new: new.secret or None, short=True),
-    Column[NewClient]("name", "Name", lambda new: new.client.name),
+_NEW_COLUMNS: tuple[Column[NewClient], ...] = (
+    Column("clientId", "Client ID", lambda new: new.client.client_id, short=True),
+    Column("clientSecret", "Client secret", lambda new: new.secret or None, short=True),
+    Column("name", "Name", lambda new: new.client.name),
 )
 
 _client = click.argument("client_id", metavar="CLIENT", shell_complete=complete_client)
@@ -248,14 +241,7 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
     ],
 )
 @_client
-@click.option(
-    "--overlap",
-    type=click.IntRange(0, int(MAX_OVERLAP.total_seconds())),
-    default=int(DEFAULT_OVERLAP.total_seconds()),
-    show_default=True,
-    metavar="SECONDS",
-    help="Seconds the old secret keeps working.",
-)
+@overlap_option("secret")
 def rotate_secret(client_id: str, *, overlap: int) -> None:
     """Replace a client's secret. The new one is printed once."""
     span = timedelta(seconds=overlap)

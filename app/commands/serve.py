@@ -82,12 +82,12 @@ class _Served:
     playground: str | None
 
 
-_COLUMNS = (
-    Column[_Served]("api", "API", lambda served: served.api, short=True),
-    Column[_Served]("keySet", "Key set", lambda served: served.key_set),
-    Column[_Served]("console", "Console", lambda served: served.console),
+_COLUMNS: tuple[Column[_Served], ...] = (
+    Column("api", "API", lambda served: served.api, short=True),
+    Column("keySet", "Key set", lambda served: served.key_set),
+    Column("console", "Console", lambda served: served.console),
 )
-_PLAYGROUND = Column[_Served]("playground", "Playground", lambda served: served.playground)
+_PLAYGROUND: Column[_Served] = Column("playground", "Playground", lambda served: served.playground)
 
 
 @standalone(

@@ -37,23 +37,23 @@ command = Group(
 )
 
 _REASONS = ", ".join(map(option_word, SignInReason))
-_COLUMNS = (
-    Column[SignInEvent]("at", "Time", lambda event: event.at, short=True),
-    Column[SignInEvent]("name", "Person or app", lambda event: event.name, short=True),
-    Column[SignInEvent]("result", "Result", lambda event: option_word(event.result), short=True),
-    Column[SignInEvent](
+_COLUMNS: tuple[Column[SignInEvent], ...] = (
+    Column("at", "Time", lambda event: event.at, short=True),
+    Column("name", "Person or app", lambda event: event.name, short=True),
+    Column("result", "Result", lambda event: option_word(event.result), short=True),
+    Column(
         "reason", "Reason", lambda event: event.reason and option_word(event.reason), short=True
     ),
-    Column[SignInEvent]("attempts", "Attempts", lambda event: event.attempts),
-    Column[SignInEvent]("method", "Method", lambda event: option_word(event.method)),
-    Column[SignInEvent]("address", "IP address", lambda event: event.address),
-    Column[SignInEvent]("device", "Device", lambda event: event.device),
-    Column[SignInEvent]("accountType", "Type", lambda event: option_word(event.account_type)),
-    Column[SignInEvent]("provider", "Provider", lambda event: event.provider or None),
-    Column[SignInEvent]("inConsole", "Console", lambda event: event.in_console),
-    Column[SignInEvent]("firstAt", "First", lambda event: event.first_at),
-    Column[SignInEvent]("detail", "Detail", lambda event: event.detail or None),
-    Column[SignInEvent](
+    Column("attempts", "Attempts", lambda event: event.attempts),
+    Column("method", "Method", lambda event: option_word(event.method)),
+    Column("address", "IP address", lambda event: event.address),
+    Column("device", "Device", lambda event: event.device),
+    Column("accountType", "Type", lambda event: option_word(event.account_type)),
+    Column("provider", "Provider", lambda event: event.provider or None),
+    Column("inConsole", "Console", lambda event: event.in_console),
+    Column("firstAt", "First", lambda event: event.first_at),
+    Column("detail", "Detail", lambda event: event.detail or None),
+    Column(
         "secondFactor",
         "Second factor",
         lambda event: event.second_factor and option_word(event.second_factor),

@@ -62,63 +62,55 @@ command = Group(
     ],
 )
 
-COLUMNS = (
-    Column[User]("id", "ID", lambda user: user.id),
-    Column[User]("email", "Email", lambda user: user.email, short=True),
-    Column[User]("firstName", "First name", lambda user: user.first_name),
-    Column[User]("lastName", "Last name", lambda user: user.last_name),
-    Column[User]("isStaff", "Staff", lambda user: user.is_staff),
-    Column[User]("isSuperuser", "Superuser", lambda user: user.is_superuser),
-    Column[User]("isActive", "Active", lambda user: user.is_active),
-    Column[User]("groups", "Groups", lambda user: [group.name for group in user.groups]),
-    Column[User]("lastLogin", "Last login", lambda user: user.last_login),
+COLUMNS: tuple[Column[User], ...] = (
+    Column("id", "ID", lambda user: user.id),
+    Column("email", "Email", lambda user: user.email, short=True),
+    Column("firstName", "First name", lambda user: user.first_name),
+    Column("lastName", "Last name", lambda user: user.last_name),
+    Column("isStaff", "Staff", lambda user: user.is_staff),
+    Column("isSuperuser", "Superuser", lambda user: user.is_superuser),
+    Column("isActive", "Active", lambda user: user.is_active),
+    Column("groups", "Groups", lambda user: [group.name for group in user.groups]),
+    Column("lastLogin", "Last login", lambda user: user.last_login),
 )
-ALL_COLUMNS = (
+ALL_COLUMNS: tuple[Column[User], ...] = (
     *COLUMNS,
-    Column[User]("permissions", "Permissions", lambda user: sorted(user.permissions)),
-    Column[User]("dateJoined", "Joined", lambda user: user.date_joined),
+    Column("permissions", "Permissions", lambda user: sorted(user.permissions)),
+    Column("dateJoined", "Joined", lambda user: user.date_joined),
 )
-
-
-def _column_of_person(column: Column[User]) -> Column[Person]:
-    return Column[Person](
-        column.name, column.title, lambda person: column.read(person.user), column.short
-    )
 
 
 def _origin(person: Person, name: str) -> Displayable:
     return None if person.origin is None else getattr(person.origin, name)
 
 
-PERSON_COLUMNS = (
-    *map(_column_of_person, ALL_COLUMNS),
-    Column[Person](
+PERSON_COLUMNS: tuple[Column[Person], ...] = (
+    *(column.of(lambda person: person.user) for column in ALL_COLUMNS),
+    Column(
         "directPermissions", "Direct permissions", lambda person: sorted(person.direct_permissions)
     ),
-    Column[Person](
+    Column(
         "secondFactors",
         "Second factors",
         lambda person: [kind.value for kind in person.factors.types],
     ),
-    Column[Person]("importedFrom", "Imported from", lambda person: _origin(person, "source")),
-    Column[Person]("importedAt", "Imported", lambda person: _origin(person, "imported_at")),
-    Column[Person](
-        "importedPassword", "Imported password", lambda person: _origin(person, "password")
-    ),
-    Column[Person](
+    Column("importedFrom", "Imported from", lambda person: _origin(person, "source")),
+    Column("importedAt", "Imported", lambda person: _origin(person, "imported_at")),
+    Column("importedPassword", "Imported password", lambda person: _origin(person, "password")),
+    Column(
         "passwordReplacedAt", "Password replaced", lambda person: _origin(person, "replaced_at")
     ),
 )
 """The columns of one person, with where an imported account came from."""
 
-_ERASURE = (
-    Column[Erasure]("id", "ID", lambda erasure: erasure.user_id, short=True),
-    Column[Erasure]("signIns", "Sign-in log entries", lambda erasure: erasure.sign_ins),
-    Column[Erasure]("auditEntries", "Audit log entries", lambda erasure: erasure.audit_entries),
-    Column[Erasure]("orders", "Orders", lambda erasure: erasure.orders),
-    Column[Erasure]("emails", "Deleted emails", lambda erasure: erasure.emails),
-    Column[Erasure]("events", "Deleted events", lambda erasure: erasure.events),
-    Column[Erasure]("deliveries", "Deleted deliveries", lambda erasure: erasure.deliveries),
+_ERASURE: tuple[Column[Erasure], ...] = (
+    Column("id", "ID", lambda erasure: erasure.user_id, short=True),
+    Column("signIns", "Sign-in log entries", lambda erasure: erasure.sign_ins),
+    Column("auditEntries", "Audit log entries", lambda erasure: erasure.audit_entries),
+    Column("orders", "Orders", lambda erasure: erasure.orders),
+    Column("emails", "Deleted emails", lambda erasure: erasure.emails),
+    Column("events", "Deleted events", lambda erasure: erasure.events),
+    Column("deliveries", "Deleted deliveries", lambda erasure: erasure.deliveries),
 )
 
 _ONLY_STAFF = (

@@ -83,10 +83,17 @@ class MemberWord(Word[Member]):
         return option_word(choice) if isinstance(choice, StrEnum) else str(choice)
 
 
+MAX_KEY = 10**18
+"""Fits every database's integer; a larger one cannot exist."""
+
+
 class Id(click.IntRange):
     """The number of a thing, as its list shows it."""
 
     name = "id"
+
+    def __init__(self) -> None:
+        super().__init__(1, MAX_KEY)
 
 
 def read_switch(text: str) -> bool:

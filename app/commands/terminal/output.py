@@ -132,6 +132,7 @@ def _widths(
 
 
 Row = TypeVar("Row")
+Other = TypeVar("Other")
 _SELECTED = f"{__name__}.selected"
 _BEYOND_ASCII = re.compile(r"[^\n -~]")
 
@@ -147,14 +148,12 @@ class Form(StrEnum):
     PLAIN = "plain"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Column(Generic[Row]):
     """One fact about each row: its name in JSON, its title, and whether ``--short`` has it.
 
     What ``--short`` has is in a table however narrow the terminal is, unless ``yields`` says that
     it makes room for others. A text that ``has_lines`` keeps them for a person at a terminal.
-
-    Without slots: Python 3.11 cannot make ``Column[User](…)`` of a frozen class that has them.
     """
 
     name: str
@@ -163,6 +162,15 @@ class Column(Generic[Row]):
     short: bool = False
     yields: bool = False
     has_lines: bool = False
+
+    def of(self, part: Callable[[Other], Row | None]) -> Column[Other]:
+        """Return the column for rows of which ``part`` is such a row, or ``None``."""
+
+        def read(row: Other) -> Displayable:
+            found = part(row)
+            return None if found is None else self.read(found)
+
+        return Column(self.name, self.title, read, self.short)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,17 +41,15 @@ class Change:
         return self.rotates or before != (self.target_url, self.is_active)
 
 
-_TARGET = Column[Change]("targetUrl", "New URL", lambda change: change.target_url, short=True)
-_ACTIVE = Column[Change]("isActive", "Active", lambda change: change.is_active, short=True)
-_COLUMNS = (
-    Column[Change]("id", "ID", lambda change: change.webhook.id, short=True),
-    Column[Change]("name", "Name", lambda change: change.webhook.name, short=True),
-    Column[Change]("app", "App", lambda change: change.webhook.app.name),
-    Column[Change]("before", "Target", lambda change: change.webhook.target_url),
-    _TARGET,
-    _ACTIVE,
-    Column[Change]("state", "State", lambda change: change.state, short=True),
-    Column[Change]("problem", "Problem", lambda change: change.problem or None),
+_COLUMNS: tuple[Column[Change], ...] = (
+    Column("id", "ID", lambda change: change.webhook.id, short=True),
+    Column("name", "Name", lambda change: change.webhook.name, short=True),
+    Column("app", "App", lambda change: change.webhook.app.name),
+    Column("before", "Target", lambda change: change.webhook.target_url),
+    Column("targetUrl", "New URL", lambda change: change.target_url, short=True),
+    Column("isActive", "Active", lambda change: change.is_active, short=True),
+    Column("state", "State", lambda change: change.state, short=True),
+    Column("problem", "Problem", lambda change: change.problem or None),
 )
 
 
@@ -59,10 +57,10 @@ def _secret(change: Change) -> str | None:
     return change.secret_key or (_NEW if change.rotates else None)
 
 
-_SECRETS = (
+_SECRETS: tuple[Column[Change], ...] = (
     # A secret that is broken over two lines cannot be copied.
-    *(replace(column, yields=column in (_TARGET, _ACTIVE)) for column in _COLUMNS),
-    Column[Change]("secretKey", "Secret", _secret, short=True),
+    *(replace(column, yields=column.name in ("targetUrl", "isActive")) for column in _COLUMNS),
+    Column("secretKey", "Secret", _secret, short=True),
 )
 
 

@@ -37,19 +37,15 @@ _PAGE = 50
 _MAX_DELIVERIES = 10_000
 
 
-def _of_delivery(column: Column[InstanceDelivery]) -> Column[WebhookDelivery]:
-    return Column(column.name, column.title, lambda row: column.read(row.delivery), column.short)
-
-
-COLUMNS = (
-    *map(_of_delivery, DELIVERIES),
-    Column[WebhookDelivery]("webhook", "Webhook", lambda row: row.webhook.name or row.webhook.id),
-    Column[WebhookDelivery]("webhookId", "Webhook ID", lambda row: row.webhook.id),
+COLUMNS: tuple[Column[WebhookDelivery], ...] = (
+    *(column.of(lambda row: row.delivery) for column in DELIVERIES),
+    Column("webhook", "Webhook", lambda row: row.webhook.name or row.webhook.id),
+    Column("webhookId", "Webhook ID", lambda row: row.webhook.id),
 )
-_WITH_PAYLOAD = (
+_WITH_PAYLOAD: tuple[Column[WebhookDelivery], ...] = (
     *COLUMNS,
-    Column[WebhookDelivery]("payload", "Payload", lambda sent: payload_of(sent.delivery)),
-    Column[WebhookDelivery](
+    Column("payload", "Payload", lambda sent: payload_of(sent.delivery)),
+    Column(
         "response",
         "Answered",
         lambda sent: None if sent.delivery.attempt is None else sent.delivery.attempt.response,
@@ -169,31 +165,22 @@ class Retried:
     problem: str = ""
 
 
-def _of_retried(column: Column[InstanceDelivery]) -> Column[Retried]:
-    return Column(
-        column.name,
-        column.title,
-        lambda retried: None if retried.delivery is None else column.read(retried.delivery),
-        column.short,
-    )
-
-
-_RETRIED = (
-    Column[Retried]("id", "ID", lambda retried: retried.id, short=True),
-    *map(_of_retried, DELIVERIES[1:]),
-    Column[Retried]("problem", "Problem", lambda retried: retried.problem or None, short=True),
+_RETRIED: tuple[Column[Retried], ...] = (
+    Column("id", "ID", lambda retried: retried.id, short=True),
+    *(column.of(lambda retried: retried.delivery) for column in DELIVERIES[1:]),
+    Column("problem", "Problem", lambda retried: retried.problem or None, short=True),
 )
-_SENT_NOW = (Column[int]("count", "Sent now", lambda count: count, short=True),)
-_COUNTED = (
-    Column[ReplayResult]("failed", "Failed", lambda result: result.failed, short=True),
-    Column[ReplayResult]("missing", "Missing", lambda result: result.missing, short=True),
-    Column[ReplayResult](
-        "earlier", "From before its creation", lambda result: result.earlier, short=True
-    ),
+_SENT_NOW: tuple[Column[int], ...] = (
+    Column("count", "Sent now", lambda count: count, short=True),
 )
-_REPLAYED = (
-    Column[ReplayResult]("failed", "Failed, resent", lambda result: result.failed, short=True),
-    Column[ReplayResult]("missing", "Missing, created", lambda result: result.missing, short=True),
+_COUNTED: tuple[Column[ReplayResult], ...] = (
+    Column("failed", "Failed", lambda result: result.failed, short=True),
+    Column("missing", "Missing", lambda result: result.missing, short=True),
+    Column("earlier", "From before its creation", lambda result: result.earlier, short=True),
+)
+_REPLAYED: tuple[Column[ReplayResult], ...] = (
+    Column("failed", "Failed, resent", lambda result: result.failed, short=True),
+    Column("missing", "Missing, created", lambda result: result.missing, short=True),
 )
 
 

@@ -49,18 +49,18 @@ class _Plan:
     diff_last: bool
 
 
-_COLUMNS = (
-    Column[Trial]("objectId", "Object", lambda trial: trial.object_id),
-    Column[Trial]("payload", "Payload", lambda trial: trial.payload),
-    Column[Trial](
+_COLUMNS: tuple[Column[Trial], ...] = (
+    Column("objectId", "Object", lambda trial: trial.object_id),
+    Column("payload", "Payload", lambda trial: trial.payload),
+    Column(
         "errors",
         "Errors",
         lambda trial: [
             {"code": it.code, "message": it.message, "field": it.field} for it in trial.problems
         ],
     ),
-    Column[Trial]("comparedWith", "Compared with", lambda trial: trial.compared_with),
-    Column[Trial]("diff", "Difference", lambda trial: list(trial.diff)),
+    Column("comparedWith", "Compared with", lambda trial: trial.compared_with),
+    Column("diff", "Difference", lambda trial: list(trial.diff)),
 )
 
 

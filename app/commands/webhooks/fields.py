@@ -42,60 +42,50 @@ def _newest_attempt(
     return lambda delivery: None if delivery.attempt is None else read(delivery.attempt)
 
 
-_LISTED_TARGET = Column[InstanceWebhook](
+_LISTED_TARGET: Column[InstanceWebhook] = Column(
     "targetUrl", "Target", lambda webhook: masked_url(webhook.target_url), short=True
 )
-_TARGET = Column[InstanceWebhook](
+_TARGET: Column[InstanceWebhook] = Column(
     "targetUrl", "Target", lambda webhook: webhook.target_url, short=True
 )
-WEBHOOKS = (
-    Column[InstanceWebhook]("id", "ID", lambda webhook: webhook.id, short=True),
-    Column[InstanceWebhook]("name", "Name", lambda webhook: webhook.name, short=True),
-    Column[InstanceWebhook]("app", "App", lambda webhook: webhook.app.name),
+WEBHOOKS: tuple[Column[InstanceWebhook], ...] = (
+    Column("id", "ID", lambda webhook: webhook.id, short=True),
+    Column("name", "Name", lambda webhook: webhook.name, short=True),
+    Column("app", "App", lambda webhook: webhook.app.name),
     _LISTED_TARGET,
-    Column[InstanceWebhook]("isActive", "Active", lambda webhook: webhook.is_active, short=True),
-    Column[InstanceWebhook]("events", "Events", lambda webhook: webhook.events),
-    Column[InstanceWebhook]("isPaused", "Paused", lambda webhook: webhook.is_paused, short=True),
-    Column[InstanceWebhook](
-        "maxRate", "Requests a second", lambda webhook: webhook.max_rate or None
-    ),
+    Column("isActive", "Active", lambda webhook: webhook.is_active, short=True),
+    Column("events", "Events", lambda webhook: webhook.events),
+    Column("isPaused", "Paused", lambda webhook: webhook.is_paused, short=True),
+    Column("maxRate", "Requests a second", lambda webhook: webhook.max_rate or None),
 )
 """The columns of a list, in which URLs have no keys."""
 
-WEBHOOK = (
+WEBHOOK: tuple[Column[InstanceWebhook], ...] = (
     *(_TARGET if column is _LISTED_TARGET else column for column in WEBHOOKS),
-    Column[InstanceWebhook]("appId", "App ID", lambda webhook: webhook.app.id),
-    Column[InstanceWebhook](
-        "customHeaders", "Headers", lambda webhook: sorted(webhook.custom_headers)
-    ),
-    Column[InstanceWebhook]("hasSecret", "Has a secret", lambda webhook: webhook.has_secret),
-    Column[InstanceWebhook]("query", "Query", lambda webhook: webhook.query, has_lines=True),
+    Column("appId", "App ID", lambda webhook: webhook.app.id),
+    Column("customHeaders", "Headers", lambda webhook: sorted(webhook.custom_headers)),
+    Column("hasSecret", "Has a secret", lambda webhook: webhook.has_secret),
+    Column("query", "Query", lambda webhook: webhook.query, has_lines=True),
 )
 
 
 def with_secret(secret: str) -> tuple[Column[InstanceWebhook], ...]:
     """The columns right after ``secret`` was generated; it can't be shown later."""
-    return (*WEBHOOK, Column[InstanceWebhook]("secretKey", "Secret", lambda _: secret, short=True))
+    return (*WEBHOOK, Column("secretKey", "Secret", lambda _: secret, short=True))
 
 
-DELIVERIES = (
-    Column[InstanceDelivery]("id", "ID", lambda delivery: delivery.id, short=True),
-    Column[InstanceDelivery](
-        "createdAt", "Created", lambda delivery: delivery.created_at, short=True
-    ),
-    Column[InstanceDelivery]("event", "Event", lambda delivery: delivery.event, short=True),
-    Column[InstanceDelivery]("status", "Status", lambda delivery: delivery.status, short=True),
-    Column[InstanceDelivery](
-        "responseStatus", "Answer", _newest_attempt(lambda delivery: delivery.response_status)
-    ),
-    Column[InstanceDelivery](
+DELIVERIES: tuple[Column[InstanceDelivery], ...] = (
+    Column("id", "ID", lambda delivery: delivery.id, short=True),
+    Column("createdAt", "Created", lambda delivery: delivery.created_at, short=True),
+    Column("event", "Event", lambda delivery: delivery.event, short=True),
+    Column("status", "Status", lambda delivery: delivery.status, short=True),
+    Column("responseStatus", "Answer", _newest_attempt(lambda delivery: delivery.response_status)),
+    Column(
         "duration",
         "Seconds",
         _newest_attempt(lambda delivery: delivery.duration and round(delivery.duration, 3)),
     ),
-    Column[InstanceDelivery](
-        "triedAt", "Tried", _newest_attempt(lambda delivery: delivery.created_at)
-    ),
+    Column("triedAt", "Tried", _newest_attempt(lambda delivery: delivery.created_at)),
 )
 
 

@@ -277,27 +277,23 @@ def _answered(read: Callable[[Answer], Displayable]) -> Callable[[ReceivedEvent]
 _EVER = datetime.min.replace(tzinfo=UTC)
 """All deliveries of a temporary endpoint are new, even if the clocks of both machines differ."""
 
-_COLUMNS = (
-    Column[ReceivedEvent](
-        "createdAt", "Created", lambda event: event.sent.delivery.created_at, short=True
-    ),
-    Column[ReceivedEvent]("event", "Event", lambda event: event.sent.delivery.event, short=True),
-    Column[ReceivedEvent](
-        "webhook", "Webhook", lambda event: event.sent.webhook.name or event.sent.webhook.id
-    ),
-    Column[ReceivedEvent]("id", "Delivery", lambda event: event.sent.delivery.id, short=True),
-    Column[ReceivedEvent](
-        "forwarded", "Answered", _answered(lambda answer: answer.status), short=True
-    ),
-    Column[ReceivedEvent](
+_COLUMNS: tuple[Column[ReceivedEvent], ...] = (
+    Column("createdAt", "Created", lambda event: event.sent.delivery.created_at, short=True),
+    Column("event", "Event", lambda event: event.sent.delivery.event, short=True),
+    Column("webhook", "Webhook", lambda event: event.sent.webhook.name or event.sent.webhook.id),
+    Column("id", "Delivery", lambda event: event.sent.delivery.id, short=True),
+    Column("forwarded", "Answered", _answered(lambda answer: answer.status), short=True),
+    Column(
         "duration",
         "Seconds",
         _answered(lambda answer: answer.duration and round(answer.duration, 3)),
     ),
-    Column[ReceivedEvent]("problem", "Problem", _answered(lambda answer: answer.problem or None)),
-    Column[ReceivedEvent]("payload", "Payload", lambda event: payload_of(event.sent.delivery)),
+    Column("problem", "Problem", _answered(lambda answer: answer.problem or None)),
+    Column("payload", "Payload", lambda event: payload_of(event.sent.delivery)),
 )
-_RESPONSE = Column[ReceivedEvent]("response", "Response", _answered(lambda answer: answer.body))
+_RESPONSE: Column[ReceivedEvent] = Column(
+    "response", "Response", _answered(lambda answer: answer.body)
+)
 
 
 @webhook_command(

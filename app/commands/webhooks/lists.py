@@ -12,10 +12,10 @@ from app.commands.webhooks.fields import WEBHOOK, WEBHOOKS, find_app, find_webho
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.webhooks import required_permission
 
-_EVENTS = (
-    Column[tuple[str, str]]("name", "Event", lambda row: row[0], short=True),
-    Column[tuple[str, str]]("description", "Tells", lambda row: row[1]),
-    Column[tuple[str, str]]("permission", "Needs", lambda row: required_permission(row[0])),
+_EVENTS: tuple[Column[tuple[str, str]], ...] = (
+    Column("name", "Event", lambda row: row[0], short=True),
+    Column("description", "Tells", lambda row: row[1]),
+    Column("permission", "Needs", lambda row: required_permission(row[0])),
 )
 
 

@@ -49,10 +49,10 @@ class _Case:
     tolerance: int | None
 
 
-_COLUMNS = (
-    Column[SignatureCheck]("header", "Header", lambda check: check.header, short=True),
-    Column[SignatureCheck]("valid", "Valid", lambda check: check.is_valid, short=True),
-    Column[SignatureCheck]("message", "Found", lambda check: check.message),
+_COLUMNS: tuple[Column[SignatureCheck], ...] = (
+    Column("header", "Header", lambda check: check.header, short=True),
+    Column("valid", "Valid", lambda check: check.is_valid, short=True),
+    Column("message", "Found", lambda check: check.message),
 )
 
 
