@@ -1,7 +1,5 @@
 """``flask app install``: install third-party apps from their manifests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from threading import Event

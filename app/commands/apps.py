@@ -1,7 +1,5 @@
 """``flask app``: apps and their tokens."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Any
 

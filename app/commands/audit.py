@@ -1,7 +1,5 @@
 """``flask audit``: the audit log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

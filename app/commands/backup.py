@@ -1,7 +1,5 @@
 """``flask backup``, ``flask restore`` and ``flask resume``."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

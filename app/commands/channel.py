@@ -1,7 +1,5 @@
 """``flask channel``: where the shop sells."""
 
-from __future__ import annotations
-
 import click
 
 from app.commands.terminal.command import Group

@@ -1,7 +1,5 @@
 """``flask completion``: what makes a shell complete commands, options and names."""
 
-from __future__ import annotations
-
 import click
 from click.shell_completion import ShellComplete, get_completion_class
 

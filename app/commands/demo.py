@@ -1,7 +1,5 @@
 """``flask demo``: a shop to try things on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import click

@@ -1,7 +1,5 @@
 """``flask doctor``: what is wrong with this installation, and what to do about it."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path

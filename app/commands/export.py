@@ -1,7 +1,5 @@
 """``flask export``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

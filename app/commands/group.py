@@ -1,7 +1,5 @@
 """``flask group``: permission groups."""
 
-from __future__ import annotations
-
 import click
 
 from app.commands.name_completion import complete_group, complete_staff_email

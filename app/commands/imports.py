@@ -1,7 +1,5 @@
 """``flask import``: people, apps and webhooks of another installation, or from a file."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """``flask keys``: the ring of signing keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click

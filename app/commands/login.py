@@ -1,7 +1,5 @@
 """``flask login``: sign in to another instance, and stay signed in."""
 
-from __future__ import annotations
-
 import sys
 
 import click

@@ -1,7 +1,5 @@
 """``flask mail``: the mail log, sending its emails again, and the shop's own templates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import click

@@ -4,8 +4,6 @@ Completion is quick and silent: it reads one page, and completes nothing after a
 ``_MAX_SECONDS``, for another instance or without a database, which it doesn't create.
 """
 
-from __future__ import annotations
-
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """``flask oauth-client``: programs that sign people in with this shop."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import click

@@ -1,7 +1,5 @@
 """``flask oidc``: identity providers."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import click

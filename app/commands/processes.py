@@ -4,8 +4,6 @@ A process that ends is restarted. They are forked, so that they share the memory
 what this process has imported.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """``flask serve``: the production server, with the background worker."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import mmap

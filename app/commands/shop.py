@@ -1,7 +1,5 @@
 """``flask shop``: the shop's settings and its two switches, with a warning of what they change."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """``flask sign-ins``: the sign-in log."""
 
-from __future__ import annotations
-
 import click
 
 from app.commands.terminal.command import Group

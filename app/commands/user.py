@@ -1,7 +1,5 @@
 """``flask user``: list, create, change and delete people."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ A text is given directly, read from a file (``@file``) or from standard input (`
 how long ago, or a date with or without a time.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

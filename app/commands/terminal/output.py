@@ -3,8 +3,6 @@
 Data goes to standard output, messages to standard error, whatever the form.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -163,7 +161,7 @@ class Column(Generic[Row]):
     yields: bool = False
     has_lines: bool = False
 
-    def of(self, part: Callable[[Other], Row | None]) -> Column[Other]:
+    def of(self, part: Callable[[Other], Row | None]) -> "Column[Other]":
         """Return the column for rows of which ``part`` is such a row, or ``None``."""
 
         def read(row: Other) -> Displayable:

@@ -1,7 +1,5 @@
 """Progress of long work, on standard error: a bar on a terminal, else a line at times."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Generator, Iterator, Sequence

@@ -1,7 +1,5 @@
 """``flask webhook update``: many at once, shown before it happens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace

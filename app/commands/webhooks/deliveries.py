@@ -1,7 +1,5 @@
 """``flask webhook deliveries``, ``retry`` and ``replay``: list, follow and resend deliveries."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing

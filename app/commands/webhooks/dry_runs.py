@@ -1,7 +1,5 @@
 """``flask webhook dry-run`` and ``trigger``: preview a payload, or send it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """``flask webhook create`` and ``edit``: by flags, or as TOML in an editor."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The fields of a webhook as options, and webhooks and deliveries as commands show them."""
 
-from __future__ import annotations
-
 import base64
 import difflib
 import json

@@ -1,7 +1,5 @@
 """Follow deliveries, each reported once, oldest first; forward them to a developer's machine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime

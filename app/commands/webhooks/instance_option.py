@@ -3,8 +3,6 @@
 ``LocalInstance`` is this one as the port ``Instance``, through its use cases as the operator.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace

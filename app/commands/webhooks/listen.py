@@ -1,7 +1,5 @@
 """``flask webhook listen``: what is sent, as it is sent, on the developer's own machine."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

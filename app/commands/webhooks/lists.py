@@ -1,7 +1,5 @@
 """``flask webhook list`` and ``events``, and ``delete``."""
 
-from __future__ import annotations
-
 import click
 
 from app.commands.name_completion import complete_app_or_global_id, complete_webhook

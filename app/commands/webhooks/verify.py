@@ -1,7 +1,5 @@
 """``flask webhook verify``: whether a delivery is what its signature says."""
 
-from __future__ import annotations
-
 import hmac
 import json
 import re
