@@ -18,7 +18,6 @@ from app.services.metadata import private_metadata_of_apps, public_metadata_of_a
 from app.services.webhooks.lists import webhooks_of_apps
 
 Item = TypeVar("Item")
-Node = TypeVar("Node")
 
 
 class AppPageLoader:
