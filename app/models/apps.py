@@ -12,6 +12,7 @@ from app.models.record import (
     Record,
     deleted_with,
     partial_index,
+    text_column,
 )
 
 _CHANGES = {NOT_EXPORTED: "changes with every use"}
@@ -27,36 +28,31 @@ class AppRecord(HasMetadata, Record):
 
     __tablename__ = "apps"
     __table_args__ = (
-        partial_index(
-            "uq_apps_identifier",
-            "identifier",
-            unique=True,
-            where="identifier <> ''",
-        ),
+        partial_index("uq_apps_identifier", "identifier", unique=True, where="identifier <> ''"),
         Index("ix_apps_name_id", "name", "id"),
         Index("ix_apps_created_at_id", "created_at", "id"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     name: Mapped[str] = mapped_column(String(256))
-    identifier: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    identifier: Mapped[str] = text_column(256)
     type: Mapped[str] = mapped_column(String(16), default="LOCAL", server_default="LOCAL")
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
     is_installed: Mapped[bool] = mapped_column(default=True, server_default=true())
     created_at: Mapped[datetime]
-    about: Mapped[str] = mapped_column(Text, default="", server_default="")
-    author: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    version: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    audience: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    app_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    data_privacy_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    homepage_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    manifest_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    support_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    configuration_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    data_privacy: Mapped[str] = mapped_column(Text, default="", server_default="")
-    logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
-    contact_email: Mapped[str] = mapped_column(String(254), default="", server_default="")
+    about: Mapped[str] = text_column()
+    author: Mapped[str] = text_column(256)
+    version: Mapped[str] = text_column(256)
+    audience: Mapped[str] = text_column(256)
+    app_url: Mapped[str] = text_column(2048)
+    data_privacy_url: Mapped[str] = text_column(2048)
+    homepage_url: Mapped[str] = text_column(2048)
+    manifest_url: Mapped[str] = text_column(2048)
+    support_url: Mapped[str] = text_column(2048)
+    configuration_url: Mapped[str] = text_column(2048)
+    data_privacy: Mapped[str] = text_column()
+    logo: Mapped[str] = text_column(64)
+    contact_email: Mapped[str] = text_column(254)
     client_credentials_only: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
@@ -81,21 +77,13 @@ class AppTokenRecord(Record):
 
     __tablename__ = "app_tokens"
     __table_args__ = (
-        partial_index(
-            "ix_app_tokens_ending",
-            "expires_at",
-            where="expires_at IS NOT NULL",
-        ),
-        partial_index(
-            "ix_app_tokens_imported",
-            "last_four",
-            where="imported_hash IS NOT NULL",
-        ),
+        partial_index("ix_app_tokens_ending", "expires_at", where="expires_at IS NOT NULL"),
+        partial_index("ix_app_tokens_imported", "last_four", where="imported_hash IS NOT NULL"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     app_id: Mapped[int] = deleted_with("apps.id", index=True)
-    name: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    name: Mapped[str] = text_column(256)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     last_four: Mapped[str] = mapped_column(String(4))
     permissions: Mapped[str | None] = mapped_column(Text)
@@ -103,9 +91,7 @@ class AppTokenRecord(Record):
     expires_at: Mapped[datetime | None]
     replaced_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None] = mapped_column(info=_CHANGES)
-    last_used_address: Mapped[str] = mapped_column(
-        String(45), default="", server_default="", info=_CHANGES
-    )
+    last_used_address: Mapped[str] = text_column(45, info=_CHANGES)
     imported_hash: Mapped[str | None] = mapped_column(String(255))
     is_by_client: Mapped[bool] = mapped_column(default=False, server_default=false())
 
@@ -155,8 +141,8 @@ class AppExtensionRecord(Record):
     url: Mapped[str] = mapped_column(String(2048))
     mount: Mapped[str] = mapped_column(String(256), index=True)
     target: Mapped[str] = mapped_column(String(256))
-    identifier: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    permissions: Mapped[str] = mapped_column(Text, default="", server_default="")
+    identifier: Mapped[str] = text_column(256)
+    permissions: Mapped[str] = text_column()
     settings: Mapped[dict[str, object]]
 
 
@@ -173,10 +159,10 @@ class AppInstallationRecord(Record):
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     app_name: Mapped[str] = mapped_column(String(256))
     manifest_url: Mapped[str] = mapped_column(String(2048))
-    permissions: Mapped[str] = mapped_column(Text, default="", server_default="")
+    permissions: Mapped[str] = text_column()
     activate: Mapped[bool] = mapped_column(default=True, server_default=true())
     status: Mapped[str] = mapped_column(String(16), default="PENDING", server_default="PENDING")
-    message: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    message: Mapped[str] = text_column(1024)
     caller: Mapped[dict[str, object]]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
@@ -185,8 +171,8 @@ class AppInstallationRecord(Record):
     )
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     next_attempt_at: Mapped[datetime | None] = mapped_column(index=True)
-    lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
-    logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    lease: Mapped[str] = text_column(32)
+    logo: Mapped[str] = text_column(64)
 
 
 class AppLogoRecord(Record):

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, HasMetadata, Record, deleted_with, partial_index
+from app.models.record import BigKey, HasMetadata, Record, deleted_with, partial_index, text_column
 
 NO_PRICE = -1
 
@@ -55,7 +55,7 @@ class ProductRecord(Record):
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     name: Mapped[str] = mapped_column(String(250))
     slug: Mapped[str] = mapped_column(String(255), unique=True)
-    description: Mapped[str] = mapped_column(Text, default="", server_default="")
+    description: Mapped[str] = text_column()
     price: Mapped[int] = mapped_column(BigInteger, default=NO_PRICE, server_default="-1")
     currency: Mapped[str] = mapped_column(String(3))
     is_published: Mapped[bool] = mapped_column(default=False, server_default=false())
@@ -74,19 +74,14 @@ class CheckoutRecord(Record):
 
     __tablename__ = "checkouts"
     __table_args__ = (
-        partial_index(
-            "ix_checkouts_open",
-            "user_id",
-            "id",
-            where="completed_at IS NULL",
-        ),
+        partial_index("ix_checkouts_open", "user_id", "id", where="completed_at IS NULL"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     token: Mapped[str] = mapped_column(String(32), unique=True)
     user_id: Mapped[int | None] = deleted_with("users.id", index=True)
     channel_id: Mapped[int | None] = mapped_column(BigKey)
-    email: Mapped[str] = mapped_column(String(254), default="", server_default="")
+    email: Mapped[str] = text_column(254)
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime] = mapped_column(index=True)
     completed_at: Mapped[datetime | None]

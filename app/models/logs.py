@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import Index, String, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, text_column
 
 
 class AuditRecord(Record):
@@ -74,8 +74,8 @@ class SignInEventRecord(Record):
     address: Mapped[str] = mapped_column(String(45), default="")
     device: Mapped[str] = mapped_column(String(64), default="")
     in_console: Mapped[bool] = mapped_column(default=False)
-    detail: Mapped[str] = mapped_column(String(200), default="", server_default="")
-    second_factor: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    detail: Mapped[str] = text_column(200)
+    second_factor: Mapped[str] = text_column(32)
 
 
 class TrafficRecord(Record):

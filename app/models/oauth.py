@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, ForeignKey, LargeBinary, String, Text, and_, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record, deleted_with, partial_index
+from app.models.record import BigKey, Record, deleted_with, partial_index, text_column
 
 
 class OAuthClientRecord(Record):
@@ -28,20 +28,18 @@ class OAuthClientRecord(Record):
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     client_id: Mapped[str] = mapped_column(String(64), unique=True)
     name: Mapped[str] = mapped_column(String(256))
-    redirect_uris: Mapped[str] = mapped_column(Text, default="", server_default="")
-    post_logout_redirect_uris: Mapped[str] = mapped_column(Text, default="", server_default="")
-    backchannel_logout_uri: Mapped[str] = mapped_column(
-        String(2048), default="", server_default=""
-    )
-    scopes: Mapped[str] = mapped_column(Text, default="", server_default="")
+    redirect_uris: Mapped[str] = text_column()
+    post_logout_redirect_uris: Mapped[str] = text_column()
+    backchannel_logout_uri: Mapped[str] = text_column(2048)
+    scopes: Mapped[str] = text_column()
     is_first_party: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_public: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
     allows_devices: Mapped[bool] = mapped_column(default=False, server_default=false())
-    key_set: Mapped[str] = mapped_column(Text, default="", server_default="")
+    key_set: Mapped[str] = text_column()
     app_id: Mapped[int | None] = deleted_with("apps.id", index=True)
-    logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
-    subject_salt: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    logo: Mapped[str] = text_column(64)
+    subject_salt: Mapped[str] = text_column(64)
     consent_version: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
@@ -134,7 +132,7 @@ class OAuthCodeRecord(Record):
     redirect_uri: Mapped[str] = mapped_column(String(2048))
     scope: Mapped[str] = mapped_column(Text)
     challenge: Mapped[str] = mapped_column(String(128))
-    nonce: Mapped[str] = mapped_column(Text, default="", server_default="")
+    nonce: Mapped[str] = text_column()
     authenticated_at: Mapped[datetime]
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -209,8 +207,8 @@ class OAuthDeviceCodeRecord(Record):
     user_code: Mapped[str] = mapped_column(String(64), unique=True)
     client_id: Mapped[int] = deleted_with("oauth_clients.id", index=True)
     scope: Mapped[str] = mapped_column(Text)
-    address: Mapped[str] = mapped_column(String(45), default="", server_default="")
-    user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    address: Mapped[str] = text_column(45)
+    user_agent: Mapped[str] = text_column(256)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     interval: Mapped[int]

@@ -17,7 +17,9 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    String,
     Table,
+    Text,
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -55,6 +57,12 @@ BigKey = BigInteger().with_variant(Integer(), "sqlite")
 def deleted_with(column: str, **options: Any) -> MappedColumn[Any]:
     """Return a column that refers to ``column``; its row is deleted with the one it names."""
     return mapped_column(ForeignKey(column, ondelete="CASCADE"), **options)
+
+
+def text_column(length: int | None = None, **options: Any) -> MappedColumn[str]:
+    """Return a column of texts that are "" by default, of any length without ``length``."""
+    kind = Text() if length is None else String(length)
+    return mapped_column(kind, default="", server_default="", **options)
 
 
 _WHERE = "where"

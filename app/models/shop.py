@@ -17,7 +17,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.mails.design import DEFAULT_ACCENT
 from app.domain.shop.settings import SHOP_ID
-from app.models.record import STATE_HERE, BigKey, HasMetadata, Record, UtcDateTime, partial_index
+from app.models.record import (
+    STATE_HERE,
+    BigKey,
+    HasMetadata,
+    Record,
+    UtcDateTime,
+    partial_index,
+    text_column,
+)
 
 __all__ = ["SHOP_ID", "LogoRecord", "MailTemplateRecord", "ShopRecord"]
 
@@ -41,23 +49,19 @@ class ShopRecord(HasMetadata, Record):
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(String(256))
-    description: Mapped[str] = mapped_column(Text, default="", server_default="")
-    default_mail_sender_name: Mapped[str] = mapped_column(
-        String(256), default="", server_default=""
-    )
-    default_mail_sender_address: Mapped[str] = mapped_column(
-        String(254), default="", server_default=""
-    )
-    mail_reply_to: Mapped[str] = mapped_column(String(254), default="", server_default="")
+    description: Mapped[str] = text_column()
+    default_mail_sender_name: Mapped[str] = text_column(256)
+    default_mail_sender_address: Mapped[str] = text_column(254)
+    mail_reply_to: Mapped[str] = text_column(254)
     accent_color: Mapped[str] = mapped_column(
         String(7), default=DEFAULT_ACCENT, server_default=DEFAULT_ACCENT
     )
-    mail_footer: Mapped[str] = mapped_column(Text, default="", server_default="")
-    mail_legal_line: Mapped[str] = mapped_column(String(512), default="", server_default="")
+    mail_footer: Mapped[str] = text_column()
+    mail_legal_line: Mapped[str] = text_column(512)
     default_language: Mapped[str] = mapped_column(
         String(35), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE
     )
-    logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    logo: Mapped[str] = text_column(64)
     company_address: Mapped[dict[str, object]] = mapped_column(
         JSON, default=dict, server_default="{}"
     )
@@ -66,14 +70,12 @@ class ShopRecord(HasMetadata, Record):
     email_change_request_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
     customer_invitation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
     staff_invitation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
-    customer_set_password_url: Mapped[str] = mapped_column(
-        String(1024), default="", server_default=""
-    )
+    customer_set_password_url: Mapped[str] = text_column(1024)
     enable_account_confirmation_by_email: Mapped[bool] = mapped_column(server_default=true())
     allow_login_without_confirmation: Mapped[bool] = mapped_column(server_default=false())
     password_login_mode: Mapped[str] = mapped_column(String(16), server_default="ENABLED")
     allow_storefront_traffic: Mapped[bool] = mapped_column(server_default=true())
-    storefront_note: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    storefront_note: Mapped[str] = text_column(256)
     storefront_opens_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     storefront_closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime, info=STATE_HERE)
     storefront_rejections: Mapped[int] = mapped_column(
@@ -96,9 +98,7 @@ class ShopRecord(HasMetadata, Record):
     )
     keys_version: Mapped[int] = mapped_column(default=0, server_default="0", info=STATE_HERE)
     providers_version: Mapped[int] = mapped_column(default=0, server_default="0", info=STATE_HERE)
-    served_at: Mapped[str] = mapped_column(
-        String(1024), default="", server_default="", info=STATE_HERE
-    )
+    served_at: Mapped[str] = text_column(1024, info=STATE_HERE)
 
 
 class LogoRecord(Record):
@@ -125,15 +125,15 @@ class MailTemplateRecord(Record):
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     kind: Mapped[str] = mapped_column(String(64))
-    language_code: Mapped[str] = mapped_column(String(35), default="", server_default="")
+    language_code: Mapped[str] = text_column(35)
     version: Mapped[int]
     is_current: Mapped[bool]
     subject: Mapped[str] = mapped_column(String(500))
     html: Mapped[str] = mapped_column(Text)
     text: Mapped[str] = mapped_column(Text)
     saved_at: Mapped[datetime]
-    saved_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    fault: Mapped[str] = mapped_column(String(512), default="", server_default="", info=STATE_HERE)
+    saved_by: Mapped[str] = text_column(256)
+    fault: Mapped[str] = text_column(512, info=STATE_HERE)
 
 
 class SigningKeyRecord(Record):
@@ -148,17 +148,9 @@ class SigningKeyRecord(Record):
     __tablename__ = "signing_keys"
     __table_args__ = (
         partial_index(
-            "uq_signing_keys_one_active",
-            "state",
-            unique=True,
-            where="state = 'active'",
+            "uq_signing_keys_one_active", "state", unique=True, where="state = 'active'"
         ),
-        partial_index(
-            "uq_signing_keys_one_next",
-            "state",
-            unique=True,
-            where="state = 'next'",
-        ),
+        partial_index("uq_signing_keys_one_next", "state", unique=True, where="state = 'next'"),
     )
 
     kid: Mapped[str] = mapped_column(String(64), primary_key=True)

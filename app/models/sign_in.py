@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import Index, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record, deleted_with, partial_index
+from app.models.record import BigKey, Record, deleted_with, partial_index, text_column
 
 WITHOUT_REFRESH = "origin = 'oidc' AND provider_refresh_token = ''"
 """Which sessions no provider can refresh, in SQL."""
@@ -36,10 +36,7 @@ class SessionRecord(Record):
     __tablename__ = "sessions"
     __table_args__ = (
         partial_index(
-            "ix_sessions_provider_id_sid",
-            "provider_id",
-            "sid",
-            where="provider_id IS NOT NULL",
+            "ix_sessions_provider_id_sid", "provider_id", "sid", where="provider_id IS NOT NULL"
         ),
         partial_index(
             "ix_sessions_oauth_client_id",
@@ -60,21 +57,21 @@ class SessionRecord(Record):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     last_used_at: Mapped[datetime | None]
-    address: Mapped[str] = mapped_column(String(45), default="", server_default="")
-    user_agent: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    refresh_digest: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    address: Mapped[str] = text_column(45)
+    user_agent: Mapped[str] = text_column(256)
+    refresh_digest: Mapped[str] = text_column(64)
     refreshed_at: Mapped[datetime | None]
     provider_id: Mapped[int | None] = deleted_with("identity_providers.id")
     identity_id: Mapped[int | None] = deleted_with("external_identities.id", index=True)
-    sid: Mapped[str] = mapped_column(String(255), default="", server_default="")
-    provider_refresh_token: Mapped[str] = mapped_column(Text, default="", server_default="")
+    sid: Mapped[str] = text_column(255)
+    provider_refresh_token: Mapped[str] = text_column()
     refreshing_until: Mapped[datetime | None]
     scope: Mapped[str | None] = mapped_column(Text)
-    amr: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    amr: Mapped[str] = text_column(255)
     in_console: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_hosted: Mapped[bool] = mapped_column(default=False, server_default=false())
     oauth_client_id: Mapped[int | None] = mapped_column(BigKey)
-    oauth_scope: Mapped[str] = mapped_column(Text, default="", server_default="")
+    oauth_scope: Mapped[str] = text_column()
     authenticated_at: Mapped[datetime | None]
 
 
@@ -93,7 +90,7 @@ class AccountLinkRecord(Record):
     purpose: Mapped[str] = mapped_column(String(32))
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     state: Mapped[str] = mapped_column(String(64))
-    new_email: Mapped[str] = mapped_column(String(254), default="", server_default="")
+    new_email: Mapped[str] = text_column(254)
     notice: Mapped[dict[str, object]] = mapped_column(default=dict, server_default="{}")
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
@@ -134,10 +131,10 @@ class EmailCodeRecord(Record):
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     email: Mapped[str] = mapped_column(String(254))
     user_id: Mapped[int | None] = deleted_with("users.id", index=True)
-    sealed: Mapped[str] = mapped_column(Text, default="", server_default="")
+    sealed: Mapped[str] = text_column()
     is_hosted: Mapped[bool] = mapped_column(default=False, server_default=false())
-    audience: Mapped[str] = mapped_column(Text, default="", server_default="")
-    new_account: Mapped[str] = mapped_column(Text, default="", server_default="")
+    audience: Mapped[str] = text_column()
+    new_account: Mapped[str] = text_column()
     failures: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(index=True)
     expires_at: Mapped[datetime]
@@ -162,10 +159,10 @@ class PasskeyRecord(Record):
     public_key: Mapped[str] = mapped_column(Text)
     sign_count: Mapped[int] = mapped_column(BigKey, default=0, server_default="0")
     is_synced: Mapped[bool] = mapped_column(default=False, server_default=false())
-    transports: Mapped[str] = mapped_column(String(128), default="", server_default="")
-    aaguid: Mapped[str] = mapped_column(String(36), default="", server_default="")
+    transports: Mapped[str] = text_column(128)
+    aaguid: Mapped[str] = text_column(36)
     name: Mapped[str] = mapped_column(String(100))
-    device: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    device: Mapped[str] = text_column(64)
     created_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
 
@@ -181,8 +178,8 @@ class AuthenticatorAppRecord(Record):
     __tablename__ = "authenticator_apps"
 
     user_id: Mapped[int] = deleted_with("users.id", primary_key=True, autoincrement=False)
-    secret: Mapped[str] = mapped_column(Text, default="", server_default="")
-    pending_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    secret: Mapped[str] = text_column()
+    pending_secret: Mapped[str] = text_column()
     last_step: Mapped[int] = mapped_column(BigKey, default=0, server_default="0")
     created_at: Mapped[datetime]
     confirmed_at: Mapped[datetime | None]
@@ -223,13 +220,13 @@ class SecondFactorChallengeRecord(Record):
     purpose: Mapped[str] = mapped_column(String(16))
     user_id: Mapped[int | None] = deleted_with("users.id", index=True)
     session_id: Mapped[int | None] = deleted_with("sessions.id", index=True)
-    passkey_challenge: Mapped[str] = mapped_column(String(128), default="", server_default="")
+    passkey_challenge: Mapped[str] = text_column(128)
     failures: Mapped[int] = mapped_column(default=0, server_default="0")
-    method: Mapped[str] = mapped_column(String(16), default="", server_default="")
+    method: Mapped[str] = text_column(16)
     in_console: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_hosted: Mapped[bool] = mapped_column(default=False, server_default=false())
     lifetime: Mapped[int | None]
-    audience: Mapped[str] = mapped_column(Text, default="", server_default="")
+    audience: Mapped[str] = text_column()
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
@@ -259,7 +256,7 @@ class ThrottleAddressRecord(Record):
 
     address: Mapped[str] = mapped_column(String(45), primary_key=True)
     blocked_until: Mapped[float] = mapped_column(default=0.0, server_default="0", index=True)
-    lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    lease: Mapped[str] = text_column(32)
     lease_until: Mapped[float] = mapped_column(default=0.0, server_default="0")
     known_failures: Mapped[int] = mapped_column(default=0, server_default="0")
     failures: Mapped[int] = mapped_column(default=0, server_default="0")
@@ -312,37 +309,33 @@ class IdentityProviderRecord(Record):
     slug: Mapped[str] = mapped_column(String(64), unique=True)
     name: Mapped[str] = mapped_column(String(256))
     active: Mapped[bool] = mapped_column(default=False, server_default=false())
-    issuer: Mapped[str] = mapped_column(String(1024), default="", server_default="")
-    client_id: Mapped[str] = mapped_column(String(1024), default="", server_default="")
-    client_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    issuer: Mapped[str] = text_column(1024)
+    client_id: Mapped[str] = text_column(1024)
+    client_secret: Mapped[str] = text_column()
     enable_refresh_token: Mapped[bool] = mapped_column(default=True, server_default=true())
-    oauth_authorization_url: Mapped[str] = mapped_column(
-        String(2048), default="", server_default=""
-    )
-    oauth_token_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    json_web_key_set_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    oauth_logout_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    user_info_url: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    audience: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    oauth_authorization_url: Mapped[str] = text_column(2048)
+    oauth_token_url: Mapped[str] = text_column(2048)
+    json_web_key_set_url: Mapped[str] = text_column(2048)
+    oauth_logout_url: Mapped[str] = text_column(2048)
+    user_info_url: Mapped[str] = text_column(2048)
+    audience: Mapped[str] = text_column(1024)
     use_oauth_scope_permissions: Mapped[bool] = mapped_column(
         default=False, server_default=false()
     )
-    staff_user_domains: Mapped[str] = mapped_column(String(2048), default="", server_default="")
-    default_group_name_for_new_staff_users: Mapped[str] = mapped_column(
-        String(150), default="", server_default=""
-    )
+    staff_user_domains: Mapped[str] = text_column(2048)
+    default_group_name_for_new_staff_users: Mapped[str] = text_column(150)
     trust_emails: Mapped[bool] = mapped_column(default=False, server_default=false())
-    scope_prefix: Mapped[str] = mapped_column(String(64), default="", server_default="")
-    second_factor_amr: Mapped[str] = mapped_column(String(255), default="", server_default="")
-    second_factor_acr: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    scope_prefix: Mapped[str] = text_column(64)
+    second_factor_amr: Mapped[str] = text_column(255)
+    second_factor_acr: Mapped[str] = text_column(1024)
     subject_claim: Mapped[str] = mapped_column(String(8), default="sub", server_default="sub")
-    accepted_clients: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    accepted_clients: Mapped[str] = text_column(2048)
     groups_claim: Mapped[str] = mapped_column(
         String(255), default="groups", server_default="groups"
     )
-    group_mapping: Mapped[str] = mapped_column(Text, default="", server_default="")
+    group_mapping: Mapped[str] = text_column()
     serves_staff_of_any_client: Mapped[bool] = mapped_column(default=False, server_default=false())
-    waiting_changes: Mapped[str] = mapped_column(Text, default="", server_default="")
+    waiting_changes: Mapped[str] = text_column()
     trust_version: Mapped[int] = mapped_column(default=0, server_default="0")
     tokens_valid_after: Mapped[float] = mapped_column(default=0.0, server_default="0")
 
@@ -368,7 +361,7 @@ class ExternalIdentityRecord(Record):
     is_verified: Mapped[bool]
     created_at: Mapped[datetime]
     tokens_valid_after: Mapped[datetime | None]
-    waiting_mark: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    waiting_mark: Mapped[str] = text_column(64)
     by_owner: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 

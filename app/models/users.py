@@ -6,7 +6,7 @@ the console and customers on the hosted pages, and the saved filters of staff's 
 
 from datetime import datetime
 
-from sqlalchemy import Index, LargeBinary, String, Text, UniqueConstraint, false, true
+from sqlalchemy import Index, LargeBinary, String, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
@@ -17,6 +17,7 @@ from app.models.record import (
     Record,
     deleted_with,
     partial_index,
+    text_column,
 )
 
 LOCKED_OUT = "is_active IS FALSE"
@@ -44,12 +45,7 @@ class UserRecord(HasMetadata, Record):
     __tablename__ = "users"
     # Each order in which customers, or staff, are listed: a page at any depth is one short range.
     __table_args__ = (
-        Index("ix_users_by_age", "is_staff", "id"),
-        Index("ix_users_by_email", "is_staff", "email"),
-        Index("ix_users_by_first_name", "is_staff", "first_name", "last_name", "id"),
-        Index("ix_users_by_last_name", "is_staff", "last_name", "first_name", "id"),
-        Index("ix_users_by_joining", "is_staff", "date_joined", "id"),
-        Index("ix_users_by_change", "is_staff", "updated_at", "id"),
+        *(Index(f"ix_users_{name}", "is_staff", *columns) for name, columns in _ORDERS.items()),
         partial_index(
             "ix_users_with_password",
             "is_staff",
@@ -73,8 +69,8 @@ class UserRecord(HasMetadata, Record):
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     email: Mapped[str] = mapped_column(String(254), unique=True)
     password_hash: Mapped[str | None] = mapped_column(String(255))
-    first_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    last_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    first_name: Mapped[str] = text_column(256)
+    last_name: Mapped[str] = text_column(256)
     time_zone: Mapped[str | None] = mapped_column(String(64))
     language_code: Mapped[str] = mapped_column(
         String(35), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE
@@ -90,8 +86,8 @@ class UserRecord(HasMetadata, Record):
     reset_requested_at: Mapped[datetime | None] = mapped_column(
         info={NOT_EXPORTED: "state of a link that isn't exported"}
     )
-    avatar: Mapped[str] = mapped_column(String(64), default="", server_default="")
-    note: Mapped[str] = mapped_column(Text, default="", server_default="")
+    avatar: Mapped[str] = text_column(64)
+    note: Mapped[str] = text_column()
     external_reference: Mapped[str | None] = mapped_column(String(250))
 
 
@@ -175,17 +171,17 @@ class AddressRecord(HasMetadata, Record):
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     user_id: Mapped[int] = deleted_with("users.id")
-    first_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    last_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    company_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    street_address_1: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    street_address_2: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    city: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    city_area: Mapped[str] = mapped_column(String(128), default="", server_default="")
-    postal_code: Mapped[str] = mapped_column(String(20), default="", server_default="")
-    country: Mapped[str] = mapped_column(String(2), default="", server_default="")
-    country_area: Mapped[str] = mapped_column(String(128), default="", server_default="")
-    phone: Mapped[str] = mapped_column(String(128), default="", server_default="")
+    first_name: Mapped[str] = text_column(256)
+    last_name: Mapped[str] = text_column(256)
+    company_name: Mapped[str] = text_column(256)
+    street_address_1: Mapped[str] = text_column(256)
+    street_address_2: Mapped[str] = text_column(256)
+    city: Mapped[str] = text_column(256)
+    city_area: Mapped[str] = text_column(128)
+    postal_code: Mapped[str] = text_column(20)
+    country: Mapped[str] = text_column(2)
+    country_area: Mapped[str] = text_column(128)
+    phone: Mapped[str] = text_column(128)
     validation_skipped: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_default_shipping: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_default_billing: Mapped[bool] = mapped_column(default=False, server_default=false())
@@ -203,8 +199,8 @@ class FormSubmissionRecord(Record):
 
     key: Mapped[str] = mapped_column(String(32), primary_key=True)
     session_id: Mapped[int] = deleted_with("sessions.id", index=True)
-    location: Mapped[str] = mapped_column(String(1024), default="", server_default="")
-    encrypted_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    location: Mapped[str] = text_column(1024)
+    encrypted_secret: Mapped[str] = text_column()
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
@@ -218,7 +214,7 @@ class FormAnswerRecord(Record):
     __tablename__ = "form_answers"
 
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
-    encrypted_answer: Mapped[str] = mapped_column(Text, default="", server_default="")
+    encrypted_answer: Mapped[str] = text_column()
     is_repeated: Mapped[bool] = mapped_column(default=False, server_default=false())
     expires_at: Mapped[datetime] = mapped_column(index=True)
 

@@ -13,7 +13,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import NOT_EXPORTED, BigKey, Record, deleted_with, partial_index
+from app.models.record import (
+    NOT_EXPORTED,
+    BigKey,
+    Record,
+    deleted_with,
+    partial_index,
+    text_column,
+)
 
 _DELIVERIES_HERE = {NOT_EXPORTED: "state of deliveries here"}
 
@@ -37,58 +44,36 @@ class WebhookRecord(Record):
     __tablename__ = "webhooks"
     __table_args__ = (
         partial_index(
-            "uq_webhooks_identifier",
-            "app_id",
-            "identifier",
-            unique=True,
-            where="identifier <> ''",
+            "uq_webhooks_identifier", "app_id", "identifier", unique=True, where="identifier <> ''"
         ),
+        partial_index("ix_webhooks_failing", "failing_since", where="failing_since IS NOT NULL"),
+        partial_index("ix_webhooks_disabled", "id", where="disabled_reason <> ''"),
+        partial_index("ix_webhooks_paused", "paused_at", where="paused_at IS NOT NULL"),
         partial_index(
-            "ix_webhooks_failing",
-            "failing_since",
-            where="failing_since IS NOT NULL",
-        ),
-        partial_index(
-            "ix_webhooks_disabled",
-            "id",
-            where="disabled_reason <> ''",
-        ),
-        partial_index(
-            "ix_webhooks_paused",
-            "paused_at",
-            where="paused_at IS NOT NULL",
-        ),
-        partial_index(
-            "ix_webhooks_incidents",
-            "incident_since",
-            where="incident_since IS NOT NULL",
+            "ix_webhooks_incidents", "incident_since", where="incident_since IS NOT NULL"
         ),
         Index("ix_webhooks_name_id", "name", "id"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     app_id: Mapped[int] = deleted_with("apps.id", index=True)
-    name: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    identifier: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    name: Mapped[str] = text_column(256)
+    identifier: Mapped[str] = text_column(256)
     target_url: Mapped[str] = mapped_column(String(2048))
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
-    query: Mapped[str] = mapped_column(Text, default="", server_default="")
-    secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    query: Mapped[str] = text_column()
+    secret: Mapped[str] = text_column()
     custom_headers: Mapped[dict[str, object]]
     created_at: Mapped[datetime]
-    old_secret: Mapped[str] = mapped_column(
-        Text, default="", server_default="", info=_DELIVERIES_HERE
-    )
+    old_secret: Mapped[str] = text_column(info=_DELIVERIES_HERE)
     old_secret_until: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
     failing_since: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
-    disabled_reason: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    disabled_reason: Mapped[str] = text_column(256)
     disabled_at: Mapped[datetime | None]
     last_failure_at: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
-    last_failure: Mapped[str] = mapped_column(
-        String(256), default="", server_default="", info=_DELIVERIES_HERE
-    )
-    saved_by_kind: Mapped[str] = mapped_column(String(16), default="", server_default="")
-    saved_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    last_failure: Mapped[str] = text_column(256, info=_DELIVERIES_HERE)
+    saved_by_kind: Mapped[str] = text_column(16)
+    saved_by: Mapped[str] = text_column(256)
     saved_permissions: Mapped[str | None] = mapped_column(Text)
     paused_at: Mapped[datetime | None]
     resumed_at: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
@@ -123,11 +108,7 @@ class DeliveryRecord(Record):
     __tablename__ = "deliveries"
     __table_args__ = (
         UniqueConstraint("note_id", "webhook_id"),
-        partial_index(
-            "ix_deliveries_due",
-            "next_attempt_at",
-            where="next_attempt_at IS NOT NULL",
-        ),
+        partial_index("ix_deliveries_due", "next_attempt_at", where="next_attempt_at IS NOT NULL"),
         partial_index(
             "ix_deliveries_webhook_due",
             "webhook_id",
@@ -135,11 +116,7 @@ class DeliveryRecord(Record):
             "id",
             where="next_attempt_at IS NOT NULL",
         ),
-        partial_index(
-            "ix_deliveries_leased",
-            "lease_until",
-            where="lease_until IS NOT NULL",
-        ),
+        partial_index("ix_deliveries_leased", "lease_until", where="lease_until IS NOT NULL"),
         Index("ix_deliveries_webhook", "webhook_id", "id"),
         Index(
             "ix_deliveries_webhook_time", "webhook_id", "created_at", "id", "status", "attempts"
@@ -158,16 +135,9 @@ class DeliveryRecord(Record):
             where="response_status IS NULL AND attempts > 0",
         ),
         partial_index(
-            "ix_deliveries_retried",
-            "created_at",
-            where="status = 'SUCCESS' AND attempts > 1",
+            "ix_deliveries_retried", "created_at", where="status = 'SUCCESS' AND attempts > 1"
         ),
-        partial_index(
-            "ix_deliveries_attempted",
-            "webhook_id",
-            "id",
-            where="attempts > 0",
-        ),
+        partial_index("ix_deliveries_attempted", "webhook_id", "id", where="attempts > 0"),
     )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
@@ -182,9 +152,9 @@ class DeliveryRecord(Record):
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(index=True)
     next_attempt_at: Mapped[datetime | None]
-    lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    lease: Mapped[str] = text_column(32)
     lease_until: Mapped[datetime | None]
-    given_up: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    given_up: Mapped[str] = text_column(256)
     response_status: Mapped[int | None]
     has_link: Mapped[bool] = mapped_column(default=False, server_default=false())
 
@@ -215,23 +185,17 @@ class OutboxEventRecord(Record):
     """
 
     __tablename__ = "outbox_events"
-    __table_args__ = (
-        partial_index(
-            "ix_outbox_events_open",
-            "id",
-            where="closed_at IS NULL",
-        ),
-    )
+    __table_args__ = (partial_index("ix_outbox_events_open", "id", where="closed_at IS NULL"),)
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     type: Mapped[str] = mapped_column(String(64))
     subject_id: Mapped[int] = mapped_column(BigKey)
     data: Mapped[dict[str, object]]
-    sealed: Mapped[str] = mapped_column(Text, default="", server_default="")
+    sealed: Mapped[str] = text_column()
     issued_at: Mapped[datetime]
-    principal_type: Mapped[str] = mapped_column(String(16), default="", server_default="")
+    principal_type: Mapped[str] = text_column(16)
     principal_id: Mapped[int | None] = mapped_column(BigKey)
-    issuer: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    issuer: Mapped[str] = text_column(1024)
     lease_until: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     closed_at: Mapped[datetime | None] = mapped_column(index=True)
@@ -254,16 +218,9 @@ class OutboxMailRecord(Record):
         Index("ix_outbox_mails_by_time", "created_at", "id"),
         Index("ix_outbox_mails_by_user", "user_id", "created_at", "id"),
         Index("ix_outbox_mails_by_kind", "kind", "created_at", "id"),
+        partial_index("ix_outbox_mails_unsent", "created_at", "id", where="sent_at IS NULL"),
         partial_index(
-            "ix_outbox_mails_unsent",
-            "created_at",
-            "id",
-            where="sent_at IS NULL",
-        ),
-        partial_index(
-            "ix_outbox_mails_awaiting",
-            "awaited_event_id",
-            where="awaited_event_id IS NOT NULL",
+            "ix_outbox_mails_awaiting", "awaited_event_id", where="awaited_event_id IS NOT NULL"
         ),
     )
 
@@ -271,18 +228,18 @@ class OutboxMailRecord(Record):
     kind: Mapped[str] = mapped_column(String(64))
     recipient: Mapped[str] = mapped_column(String(254))
     user_id: Mapped[int | None] = mapped_column(BigKey)
-    redirect_url: Mapped[str] = mapped_column(Text, default="", server_default="")
+    redirect_url: Mapped[str] = text_column()
     sealed: Mapped[str] = mapped_column(Text)
-    language_code: Mapped[str] = mapped_column(String(35), default="", server_default="")
+    language_code: Mapped[str] = text_column(35)
     created_at: Mapped[datetime]
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     next_attempt_at: Mapped[datetime | None] = mapped_column(index=True)
-    lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    lease: Mapped[str] = text_column(32)
     attempted_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
     awaited_event_id: Mapped[int | None] = mapped_column(BigKey)
-    sent_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
-    last_error: Mapped[str] = mapped_column(String(512), default="", server_default="")
+    sent_by: Mapped[str] = text_column(256)
+    last_error: Mapped[str] = text_column(512)
 
 
 class InstallationMarkRecord(Record):

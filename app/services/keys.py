@@ -475,12 +475,6 @@ def mark_withdrawn(session: Session, kids: Iterable[str], now: datetime) -> None
             session.flush()
 
 
-@building_block
-def withdrawn_keys(ports: Ports) -> frozenset[str]:
-    """Return the IDs of all withdrawn keys, also before the first use of the ring."""
-    return stored_ring(ports).withdrawn
-
-
 def _require_withdrawable(stored: StoredRing, kids: Sequence[str]) -> None:
     for kid in kids:
         if not KEY_ID.fullmatch(kid):

@@ -124,7 +124,7 @@ class PastDelivery:
 @building_block
 def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
     """Return every delivery that the webhooks have had, the oldest first; nothing is written."""
-    listeners = [_listener(past, *row) for row in _webhooks(past)]
+    listeners = _listeners(past)
     sent_notes = [
         (note, listener)
         for note in _notes(past)
@@ -191,47 +191,29 @@ def _stored(app: str, name: str) -> Select[WebhookRecord]:
     )
 
 
-def _webhooks(past: Past) -> list[tuple[WebhookRecord, AppRecord, frozenset[str], str, float]]:
-    """Webhook, app, events, permissions, and since when it has only failed (0: it has not)."""
+def _listeners(past: Past) -> list[_Listener]:
     found = []
     with past.ports.database.reading() as session:
-        for app_name, name, failing_since in _names():
-            for webhook in session.scalars(_stored(app_name, name)).all():
+        for app, name, failing_since in _names():
+            for webhook in session.scalars(_stored(app, name)).all():
                 events = select(WebhookEventRecord.event).where(
                     WebhookEventRecord.webhook_id == webhook.id
                 )
-                query = select(AppPermissionRecord.permission).where(
+                held = select(AppPermissionRecord.permission).where(
                     AppPermissionRecord.app_id == webhook.app_id
                 )
+                permissions = split_names(",".join(session.scalars(held)))
+                began = past.moment(_TOLD if failing_since is None else _FAILING_RESPONSE)
                 found.append(
-                    (
-                        webhook,
-                        session.get_one(AppRecord, webhook.app_id),
+                    _Listener(
+                        Subscriber(webhook.id, webhook.query, webhook.app_id, app, permissions),
+                        endpoint_of(past.ports, webhook),
                         frozenset(session.scalars(events)),
-                        ",".join(session.scalars(query)),
-                        failing_since or 0.0,
+                        max(began, webhook.created_at),
+                        None if failing_since is None else past.moment(failing_since),
                     )
                 )
-        session.expunge_all()
     return found
-
-
-def _listener(
-    past: Past,
-    webhook: WebhookRecord,
-    app: AppRecord,
-    events: frozenset[str],
-    permissions: str,
-    failing_since: float,
-) -> _Listener:
-    began = past.moment(_FAILING_RESPONSE if failing_since else _TOLD)
-    return _Listener(
-        Subscriber(webhook.id, webhook.query, app.id, app.name, split_names(permissions)),
-        endpoint_of(past.ports, webhook),
-        events,
-        max(began, webhook.created_at),
-        past.moment(failing_since) if failing_since else None,
-    )
 
 
 def _notes(past: Past) -> Sequence[OutboxEventRecord]:

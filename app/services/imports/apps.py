@@ -1,7 +1,7 @@
 """Import the platform's apps with their permissions, tokens and dashboard extensions."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import ClassVar
 
@@ -246,11 +246,6 @@ class Apps(Section):
         _add_parts(session, rows)
 
     @override
-    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
-        """Delete apps with their tokens, extensions, webhooks and deliveries."""
-        session.execute(delete(AppRecord).where(AppRecord.id.in_(keys)))
-
-    @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
         return _identifier_conflicts(session, AppRecord, APPS, rows)
 
@@ -270,7 +265,7 @@ def _add_parts(session: Session, rows: Sequence[Row]) -> None:
     permissions = [
         {"app_id": row.key, "permission": name}
         for row in rows
-        for name in _names(row.state["permissions"])
+        for name in row.texts("permissions")
     ]
     words = [
         word
@@ -279,10 +274,6 @@ def _add_parts(session: Session, rows: Sequence[Row]) -> None:
     ]
     insert_rows(session, AppPermissionRecord, permissions)
     insert_rows(session, AppWordRecord, words)
-
-
-def _names(value: object) -> Iterator[str]:
-    return map(str, value) if isinstance(value, list) else iter(())
 
 
 def _identifier(row: TableRow) -> str:
@@ -379,11 +370,6 @@ class AppTokens(Section):
         names: dict[int, State] = {row.key: {"name": row.state["name"]} for row in rows}
         update_rows(session, AppTokenRecord, names)
 
-    @override
-    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
-        """Revoke tokens."""
-        session.execute(delete(AppTokenRecord).where(AppTokenRecord.id.in_(keys)))
-
 
 def _is_verifiable(encoded: str) -> bool:
     return len(encoded) <= _MAX_HASH_LENGTH and classify(encoded).state in _VERIFIABLE
@@ -441,22 +427,10 @@ class AppExtensions(AppOwned):
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         update_rows(session, AppExtensionRecord, {row.key: row.state for row in rows})
 
-    @override
-    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
-        session.execute(delete(AppExtensionRecord).where(AppExtensionRecord.id.in_(keys)))
-
 
 def _extension_row(extension: ImportedExtension) -> Row:
-    state = {
-        "app_id": extension.app_id,
-        "label": extension.label,
-        "url": extension.url,
-        "mount": extension.mount,
-        "target": extension.target,
-        "identifier": extension.identifier,
-        "permissions": joined_names(extension.permissions),
-        "settings": dict(extension.settings),
-    }
+    state = {**asdict(extension), "permissions": joined_names(extension.permissions)}
+    del state["id"]
     return Row(extension.id, state)
 
 

@@ -133,10 +133,6 @@ class Groups(Section):
         self._add_permissions(session, rows)
 
     @override
-    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
-        session.execute(delete(GroupRecord).where(GroupRecord.id.in_(keys)))
-
-    @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
         names = {row.state["name"]: row.key for row in rows}
         taken = session.execute(
@@ -160,10 +156,6 @@ class Groups(Section):
         values = [
             {"group_id": row.key, "permission": name}
             for row in rows
-            for name in _texts(row.state["permissions"])
+            for name in row.texts("permissions")
         ]
         insert_rows(session, GroupPermissionRecord, values)
-
-
-def _texts(value: object) -> Sequence[str]:
-    return value if isinstance(value, list | tuple) else ()

@@ -1,7 +1,6 @@
 """Import the platform's OpenID Connect plugin as the default provider, and its linked accounts."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, insert, select, update
@@ -36,7 +35,7 @@ from app.domain.imports.runs import Converted, Finding, Part
 from app.domain.keys import PROVIDER_SECRET
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, UserRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.ports.import_source import ImportSource, JsonKey, TableRow
 from app.services.authorization.register import building_block
 from app.services.identity.providers import client_secret_of, to_provider
@@ -140,7 +139,7 @@ class Providers(Section):
     @override
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         for row in rows:
-            _write(run.ports, session, _provider(row))
+            _write(run.ports, session, row.value_of(ImportedProvider))
 
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
@@ -157,12 +156,6 @@ def _group(source: ImportSource, name: str) -> DefaultGroup:
         return DefaultGroup()
     rows = source.matching(_GROUPS, ("id", _RESTRICTED), "name", [name])
     return DefaultGroup(bool(rows[0].get(_RESTRICTED)) if rows else None)
-
-
-def _provider(row: Row) -> ImportedProvider:
-    if not isinstance(row.value, ImportedProvider):
-        raise TypeError("a provider's row holds an ImportedProvider")
-    return row.value
 
 
 def _state(ports: Ports, provider: ImportedProvider) -> dict[str, object]:
@@ -205,14 +198,6 @@ def _write(ports: Ports, session: Session, provider: ImportedProvider) -> None:
 
 
 _identity = ExternalIdentityRecord
-
-
-@dataclass(frozen=True, slots=True)
-class _Linked:
-    """An identity here that is of the imported provider."""
-
-    id: int
-    subject: str
 
 
 class LinkedAccounts(Section):
@@ -366,9 +351,7 @@ class LinkedAccounts(Section):
 
 
 def _imported(row: Row) -> ImportedIdentity:
-    if not isinstance(row.value, ImportedIdentity):
-        raise TypeError("a linked account's row holds an ImportedIdentity")
-    return row.value
+    return row.value_of(ImportedIdentity)
 
 
 def _present_provider(session: Session) -> Provider:
@@ -390,11 +373,11 @@ def _issuers(run: Run) -> Sequence[str]:
         return sorted({provider.imported_issuer, *session.scalars(stored)})
 
 
-def _linked(session: Session, keys: Collection[int]) -> Mapping[int, _Linked]:
+def _linked(session: Session, keys: Collection[int]) -> Mapping[int, NamedRow]:
     """Return the first identity that each of these users has at the provider."""
     query = (
         select(_identity.id, _identity.user_id, _identity.subject)
         .where(_is_of(_present_provider(session)), _identity.user_id.in_(keys))
         .order_by(_identity.id.desc())
     )
-    return {row.user_id: _Linked(row.id, row.subject) for row in session.execute(query)}
+    return {row.user_id: row for row in session.execute(query)}

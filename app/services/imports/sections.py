@@ -24,8 +24,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from app.domain.imports.runs import Converted, Finding, Part, RunOptions, digest_of
@@ -34,6 +35,7 @@ from app.ports import Ports
 from app.ports.import_source import ImportSource, TableRow
 from app.services.imports.ledger import find_entries
 
+Value = TypeVar("Value")
 State = Mapping[str, object]
 OnFinding = Callable[[Finding], None]
 OnRows = Callable[[str, int, int], None]
@@ -60,6 +62,17 @@ class Row:
         if not self.source_digest:
             digest = digest_of({**self.state, **self.extra})
             object.__setattr__(self, "source_digest", digest)
+
+    def value_of(self, kind: type[Value]) -> Value:
+        """Return ``value``, which the section knows to be of that ``kind``."""
+        if not isinstance(self.value, kind):
+            raise TypeError(f"A row of this section holds a {kind.__name__}.")
+        return self.value
+
+    def texts(self, name: str) -> Sequence[str]:
+        """Return a list in ``state``."""
+        value = self.state[name]
+        return value if isinstance(value, list | tuple) else ()
 
 
 @dataclass(slots=True)
@@ -152,9 +165,11 @@ class Section(ABC):
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         """Write rows that are here already, with ``extra``."""
 
-    @abstractmethod
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
-        """Delete rows that the source no longer has, or deactivate them."""
+        """Delete rows that the source no longer has, with what belongs to them."""
+        if self.record is not None:
+            key = self.record.__table__.c.id
+            session.execute(delete(self.record).where(key.in_(keys)))
 
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
         """Return why some of ``rows`` can't be written, such as a name that another row has.

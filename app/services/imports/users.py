@@ -303,9 +303,7 @@ _PARTS = {False: Part.PEOPLE, True: Part.STAFF}
 
 
 def _new_person(row: Row) -> NewPerson:
-    if not isinstance(row.value, NewPerson):
-        raise TypeError("A row of people holds a person.")
-    return row.value
+    return row.value_of(NewPerson)
 
 
 def _holders(

@@ -1,6 +1,6 @@
 """Import the platform's webhooks with their events and secrets."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
@@ -121,11 +121,13 @@ class Webhooks(AppOwned):
             {
                 "id": row.key,
                 "created_at": now,
-                "secret": encrypted_secret(run.ports, _webhook(row).secret),
+                "secret": encrypted_secret(run.ports, row.value_of(ImportedWebhook).secret),
                 "saved_by_kind": ActorKind.OPERATOR.value,
                 "saved_by": SAVED_BY,
                 **{name: row.state[name] for name in _COLUMNS},
-                "custom_headers": encrypted_headers(run.ports, _webhook(row).custom_headers),
+                "custom_headers": encrypted_headers(
+                    run.ports, row.value_of(ImportedWebhook).custom_headers
+                ),
             }
             for row in rows
         ]
@@ -146,11 +148,6 @@ class Webhooks(AppOwned):
             session.execute(delete(record).where(record.webhook_id.in_(keys)))
         _add_parts(session, rows)
 
-    @override
-    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
-        """Delete webhooks with their deliveries."""
-        session.execute(delete(WebhookRecord).where(WebhookRecord.id.in_(keys)))
-
     def _app_permissions(
         self, run: Run, app_ids: Collection[int]
     ) -> Mapping[int, frozenset[Permission]]:
@@ -164,12 +161,6 @@ def _row(ports: Ports, webhook: ImportedWebhook) -> Row:
     state["events"] = sorted(event.value for event in webhook.events)
     state["secret"] = _fingerprint(ports, webhook.secret)
     return Row(webhook.id, state, value=webhook)
-
-
-def _webhook(row: Row) -> ImportedWebhook:
-    if not isinstance(row.value, ImportedWebhook):
-        raise TypeError("a row of a webhook must hold the webhook")
-    return row.value
 
 
 def _event_names(run: Run, keys: Collection[int]) -> Mapping[int, Sequence[str]]:
@@ -196,9 +187,11 @@ def _write(ports: Ports, session: Session, row: Row, stored: WebhookRecord) -> N
         del values["is_active"]
     headers = values.pop("custom_headers")
     if headers != _stored_headers(ports, stored.custom_headers):
-        values["custom_headers"] = encrypted_headers(ports, _webhook(row).custom_headers)
+        values["custom_headers"] = encrypted_headers(
+            ports, row.value_of(ImportedWebhook).custom_headers
+        )
     if row.state["secret"] != _stored_fingerprint(ports, stored.secret):
-        values["secret"] = encrypted_secret(ports, _webhook(row).secret)
+        values["secret"] = encrypted_secret(ports, row.value_of(ImportedWebhook).secret)
         values |= {"old_secret": "", "old_secret_until": None}
     change = update(WebhookRecord).where(WebhookRecord.id == row.key).values(values)
     # By the connection: the session would look through all records that it holds.
@@ -207,9 +200,7 @@ def _write(ports: Ports, session: Session, row: Row, stored: WebhookRecord) -> N
 
 def _add_parts(session: Session, rows: Sequence[Row]) -> None:
     events = [
-        {"webhook_id": row.key, "event": event}
-        for row in rows
-        for event in _texts(row.state["events"])
+        {"webhook_id": row.key, "event": event} for row in rows for event in row.texts("events")
     ]
     words = [
         word
@@ -220,10 +211,6 @@ def _add_parts(session: Session, rows: Sequence[Row]) -> None:
     ]
     insert_rows(session, WebhookEventRecord, events)
     insert_rows(session, WebhookWordRecord, words)
-
-
-def _texts(value: object) -> Iterator[str]:
-    return map(str, value) if isinstance(value, list) else iter(())
 
 
 def _fingerprint(ports: Ports, secret: str) -> str:

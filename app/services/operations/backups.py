@@ -18,7 +18,7 @@ from app.models import HeartbeatRecord, ShopRecord
 from app.ports import Ports
 from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.authorization.register import internal
-from app.services.keys import mark_withdrawn, withdrawn_keys
+from app.services.keys import mark_withdrawn, stored_ring
 from app.services.operations.holds import hold_after_restore
 
 _PURPOSE = "backup"
@@ -123,7 +123,7 @@ def _withdrawn_keys(ports: Ports) -> frozenset[str]:
     if ports.backups.is_empty():
         return frozenset()
     try:
-        return withdrawn_keys(ports)
+        return stored_ring(ports).withdrawn
     except SchemaBehind:
         return frozenset()  # other tables than Latchkey's, or older than the keys'
 

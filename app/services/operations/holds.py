@@ -123,17 +123,15 @@ def hold_findings(ports: Ports) -> tuple[CheckResult, ...]:
 @internal
 def count_held(ports: Ports, actor: Actor) -> tuple[HeldWork, ...]:
     """Count what waits to be sent; links that were requested since the hold began aren't held."""
+    attempts = {
+        Held.DELIVERIES: DeliveryRecord.next_attempt_at,
+        Held.EMAILS: OutboxMailRecord.next_attempt_at,
+        Held.INSTALLATIONS: AppInstallationRecord.next_attempt_at,
+    }
     with ports.database.reading() as session:
         counts = {
-            Held.DELIVERIES: session.scalar(
-                select(func.count()).where(DeliveryRecord.next_attempt_at.is_not(None))
-            ),
-            Held.EMAILS: session.scalar(
-                select(func.count()).where(OutboxMailRecord.next_attempt_at.is_not(None))
-            ),
-            Held.INSTALLATIONS: session.scalar(
-                select(func.count()).where(AppInstallationRecord.next_attempt_at.is_not(None))
-            ),
+            kind: session.scalar(select(func.count()).where(attempt.is_not(None))) or 0
+            for kind, attempt in attempts.items()
         }
         open_events = session.scalar(
             select(func.count()).where(OutboxEventRecord.closed_at.is_(None))
@@ -141,9 +139,8 @@ def count_held(ports: Ports, actor: Actor) -> tuple[HeldWork, ...]:
         logouts = session.scalar(
             select(func.count()).select_from(OAuthClientSessionRecord).where(HAS_ENDED)
         )
-    waiting = counts[Held.DELIVERIES] or 0
-    counts[Held.DELIVERIES] = waiting + (open_events or 0) + (logouts or 0)
-    return tuple(HeldWork(kind, count or 0) for kind, count in counts.items())
+    counts[Held.DELIVERIES] += (open_events or 0) + (logouts or 0)
+    return tuple(HeldWork(kind, count) for kind, count in counts.items())
 
 
 @internal
