@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from app.domain.sign_in.rate_limits import RATE_LIMITS, Rates, parse_rates
@@ -19,6 +20,8 @@ from app.domain.urls.redirects import split_entry
 from app.domain.urls.web_urls import is_web_url, parse_web_url
 from app.domain.values.ip_addresses import Network
 from app.web.headers import IdentityFact, read_identity_headers
+
+Value = TypeVar("Value")
 
 _MAX_DAYS = 36_500
 _MIN_AUDIT_DAYS = 30
@@ -121,8 +124,9 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def hosts(text: str) -> tuple[str, ...]:
-    return tuple(host(word) for word in words(text))
+def each(parse: Callable[[str], Value]) -> Callable[[str], tuple[Value, ...]]:
+    """Return what parses each of several ``words``."""
+    return lambda text: tuple(map(parse, words(text)))
 
 
 def host(text: str) -> str:
@@ -133,10 +137,6 @@ def host(text: str) -> str:
         message = f"{text!r} must look like shop.example.com, with or without a port"
         raise ValueError(message) from None
     return text
-
-
-def origins(text: str) -> tuple[str, ...]:
-    return tuple(origin(word) for word in words(text))
 
 
 def origin(text: str) -> str:
@@ -160,10 +160,6 @@ def page_origin(text: str) -> str:
     return found
 
 
-def web_origins(text: str) -> tuple[str, ...]:
-    return tuple(web_origin(word) for word in words(text))
-
-
 def web_origin(text: str) -> str:
     # As a browser names the page, and only where browsers have passkeys.
     url = parse_web_url(text.lower().rstrip("/"))
@@ -181,8 +177,8 @@ def domain(text: str) -> str:
     return text.lower()
 
 
-def networks(text: str) -> tuple[Network, ...]:
-    return tuple(ipaddress.ip_network(word) for word in words(text))
+def network(text: str) -> Network:
+    return ipaddress.ip_network(text)
 
 
 def identity_headers(text: str) -> Mapping[IdentityFact, str]:
@@ -190,7 +186,7 @@ def identity_headers(text: str) -> Mapping[IdentityFact, str]:
 
 
 def rate_limits(text: str) -> Mapping[str, Rates]:
-    return dict(rate_limit(word) for word in words(text))
+    return dict(map(rate_limit, words(text)))
 
 
 def rate_limit(text: str) -> tuple[str, Rates]:

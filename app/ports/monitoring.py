@@ -31,267 +31,226 @@ class Metric:
 
     name: str
     help: str
-    labels: tuple[str, ...] = ()
-    kind: MetricKind = MetricKind.COUNTER
-    buckets: tuple[float, ...] = ()
+    labels: tuple[str, ...]
+    kind: MetricKind
+    buckets: tuple[float, ...]
+
+
+_METRICS: list[Metric] = []
+
+
+def _metric(
+    name: str,
+    text: str,
+    labels: tuple[str, ...] = (),
+    kind: MetricKind = MetricKind.COUNTER,
+    buckets: tuple[float, ...] = (),
+) -> Metric:
+    metric = Metric(name, text, labels, kind, buckets)
+    _METRICS.append(metric)
+    return metric
+
+
+def _gauge(name: str, text: str, labels: tuple[str, ...] = ()) -> Metric:
+    return _metric(name, text, labels, MetricKind.GAUGE)
 
 
 _FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0)
 
-REQUESTS = Metric(
+REQUESTS = _metric(
     "latchkey_http_requests_total",
     "HTTP requests by method, route pattern and status.",
     ("method", "route", "status"),
 )
-REQUEST_SECONDS = Metric(
+REQUEST_SECONDS = _metric(
     "latchkey_http_request_duration_seconds",
     "Time from a request's arrival in a thread to its response, in seconds.",
     ("route",),
     MetricKind.HISTOGRAM,
     _FAST,
 )
-OPERATIONS = Metric(
+OPERATIONS = _metric(
     "latchkey_graphql_operations_total",
     "GraphQL operations by root field and outcome. Operations with several root fields have "
     'the field "several"; those that were refused before execution have "other".',
     ("field", "outcome"),
 )
-OPERATION_SECONDS = Metric(
+OPERATION_SECONDS = _metric(
     "latchkey_graphql_operation_duration_seconds",
     "Time to execute a GraphQL operation by root field, in seconds.",
     ("field",),
     MetricKind.HISTOGRAM,
     _FAST,
 )
-TOKENS_REFUSED = Metric(
+TOKENS_REFUSED = _metric(
     "latchkey_tokens_refused_total",
     "API requests whose token was refused, by reason.",
     ("reason",),
 )
-SIGN_INS = Metric(
+SIGN_INS = _metric(
     "latchkey_sign_ins_total",
     "Sign-in attempts by method and result. A right password that waits for a second factor "
     "isn't counted yet.",
     ("method", "result"),
 )
-THROTTLE_BLOCKS = Metric(
+THROTTLE_BLOCKS = _metric(
     "latchkey_throttle_blocks_total",
     "Times that the login throttle blocked an IP address.",
 )
-HASHES_WAITING = Metric(
+HASHES_WAITING = _metric(
     "latchkey_password_hashes_waiting",
     "Password hashes that are computed or wait for their turn, by lane.",
     ("lane",),
     MetricKind.PROCESS_GAUGE,
 )
-ATTEMPTS = Metric(
+ATTEMPTS = _metric(
     "latchkey_delivery_attempts_total",
     "Attempts to deliver webhooks by result.",
     ("result",),
 )
-ATTEMPT_SECONDS = Metric(
+ATTEMPT_SECONDS = _metric(
     "latchkey_delivery_attempt_duration_seconds",
     "Time until an endpoint responded or the attempt failed, in seconds.",
     (),
     MetricKind.HISTOGRAM,
     _SLOW,
 )
-DELIVERIES = Metric(
+DELIVERIES = _metric(
     "latchkey_deliveries_total",
     "Deliveries that ended with an attempt, by result.",
     ("result",),
 )
-DELIVERIES_DUE = Metric(
+DELIVERIES_DUE = _gauge(
     "latchkey_deliveries_due",
     "Deliveries that are due and wait for a worker; counted to 100,000.",
-    kind=MetricKind.GAUGE,
 )
-OLDEST_DELIVERY = Metric(
+OLDEST_DELIVERY = _gauge(
     "latchkey_delivery_oldest_due_seconds",
     "How long the oldest due delivery has been waiting; 0 if none is.",
-    kind=MetricKind.GAUGE,
 )
-DELIVERIES_HELD_UP = Metric(
+DELIVERIES_HELD_UP = _gauge(
     "latchkey_delivery_oldest_without_worker_seconds",
     "How long the oldest due delivery has been waiting for a worker; 0 if none is. Those of "
     "endpoints that fail, are paused, or are sent as much as they get at once, don't count.",
-    kind=MetricKind.GAUGE,
 )
-DELIVERIES_RETRYING = Metric(
+DELIVERIES_RETRYING = _gauge(
     "latchkey_deliveries_retrying",
     "Deliveries that wait for a later attempt; counted to 100,000.",
-    kind=MetricKind.GAUGE,
 )
 _WEBHOOK = ("webhook", "name", "app")
-WEBHOOK_DELIVERIES = Metric(
+WEBHOOK_DELIVERIES = _gauge(
     "latchkey_webhook_deliveries",
     "Deliveries of a webhook that are due or retrying, or wait while it is paused (state); of the "
     "50 webhooks with most, each counted to 10,000.",
     (*_WEBHOOK, "state"),
-    MetricKind.GAUGE,
 )
-WEBHOOK_OLDEST = Metric(
+WEBHOOK_OLDEST = _gauge(
     "latchkey_webhook_oldest_delivery_seconds",
     "How long the oldest of them has been due, or is after its event if it is retrying.",
     (*_WEBHOOK, "state"),
-    MetricKind.GAUGE,
 )
-WEBHOOK_FAILING = Metric(
+WEBHOOK_FAILING = _gauge(
     "latchkey_webhook_failing_seconds",
     "How long a webhook with waiting deliveries has only failed. Absent for one that works.",
     _WEBHOOK,
-    MetricKind.GAUGE,
 )
-WEBHOOK_PAUSED = Metric(
+WEBHOOK_PAUSED = _gauge(
     "latchkey_webhook_paused_seconds",
     "How long a webhook with waiting deliveries has been paused. Absent for one that isn't.",
     _WEBHOOK,
-    MetricKind.GAUGE,
 )
-EVENTS_OPEN = Metric(
+EVENTS_OPEN = _gauge(
     "latchkey_outbox_events",
     "Events in the outbox whose deliveries haven't been created; counted to 100,000.",
-    kind=MetricKind.GAUGE,
 )
-OLDEST_EVENT = Metric(
+OLDEST_EVENT = _gauge(
     "latchkey_outbox_oldest_event_seconds",
     "How long the oldest event has been in the outbox; 0 if there is none.",
-    kind=MetricKind.GAUGE,
 )
-MAILS_DUE = Metric(
+MAILS_DUE = _gauge(
     "latchkey_outbox_mails",
     "Emails that are due; counted to 100,000.",
-    kind=MetricKind.GAUGE,
 )
-OLDEST_MAIL = Metric(
+OLDEST_MAIL = _gauge(
     "latchkey_outbox_oldest_mail_seconds",
     "How long the oldest due email has been waiting; 0 if none is.",
-    kind=MetricKind.GAUGE,
 )
-LOGOUT_REPORTS = Metric(
+LOGOUT_REPORTS = _metric(
     "latchkey_logout_reports_total",
     "Reports of ended sessions to OAuth clients (back-channel logout) by result: ok, refused, "
     "failed (tried again), given_up.",
     ("result",),
 )
-LOGOUTS_WAITING = Metric(
+LOGOUTS_WAITING = _gauge(
     "latchkey_logout_reports_waiting",
     "Reports of ended sessions that OAuth clients haven't got; counted to 100,000.",
-    kind=MetricKind.GAUGE,
 )
-OLDEST_LOGOUT = Metric(
+OLDEST_LOGOUT = _gauge(
     "latchkey_logout_report_oldest_seconds",
     "How long the oldest of them is after its first attempt, which failed; 0 if there is none.",
-    kind=MetricKind.GAUGE,
 )
-HEARTBEAT = Metric(
+HEARTBEAT = _gauge(
     "latchkey_worker_heartbeat_age_seconds",
     "Time since the last heartbeat of any worker. Absent if there never was one.",
-    kind=MetricKind.GAUGE,
 )
-BACKUP_AGE = Metric(
+BACKUP_AGE = _gauge(
     "latchkey_backup_age_seconds",
     "Time since `flask backup` last wrote a file. Absent if it never did.",
-    kind=MetricKind.GAUGE,
 )
-MIGRATION_PENDING = Metric(
+MIGRATION_PENDING = _gauge(
     "latchkey_migration_pending",
     "1 if the database lacks a migration of this version, which didn't run or failed, else 0.",
-    kind=MetricKind.GAUGE,
 )
-READY = Metric(
+READY = _gauge(
     "latchkey_ready",
     "1 if /readyz answers 200, else 0.",
-    kind=MetricKind.GAUGE,
 )
-DEGRADED = Metric(
+DEGRADED = _gauge(
     "latchkey_degraded",
     "1 if /readyz answers 200 although a check has a warning, such as Redis being away, else 0.",
-    kind=MetricKind.GAUGE,
 )
-PROVIDER_CALLS = Metric(
+PROVIDER_CALLS = _metric(
     "latchkey_provider_calls_total",
     "Calls to identity providers by purpose and result.",
     ("purpose", "result"),
 )
-PROVIDER_SECONDS = Metric(
+PROVIDER_SECONDS = _metric(
     "latchkey_provider_call_duration_seconds",
     "Time of a call to an identity provider by purpose, in seconds.",
     ("purpose",),
     MetricKind.HISTOGRAM,
     _SLOW,
 )
-CONNECTIONS = Metric(
+CONNECTIONS = _metric(
     "latchkey_database_connections",
     "Database connections in use, by pool.",
     ("pool",),
     MetricKind.PROCESS_GAUGE,
 )
-CONNECTIONS_MAX = Metric(
+CONNECTIONS_MAX = _metric(
     "latchkey_database_connections_max",
     "The most database connections that can be in use, by pool.",
     ("pool",),
     MetricKind.PROCESS_GAUGE,
 )
-REPLICA_READS = Metric(
+REPLICA_READS = _metric(
     "latchkey_replica_reads_total",
     "Lists that could be read from the replica, by the server that was asked: replica, or primary "
     "while the replica can't be used and for statements that failed there.",
     ("server",),
 )
-REPLICA_READY = Metric(
+REPLICA_READY = _gauge(
     "latchkey_replica_ready",
     "1 if lists can be read from the replica, else 0. Absent without DATABASE_REPLICA_URL.",
-    kind=MetricKind.GAUGE,
 )
-BUILD = Metric(
+BUILD = _gauge(
     "latchkey_build_info",
     "Always 1; the version is in the label.",
     ("version",),
-    MetricKind.GAUGE,
 )
 
-METRICS = (
-    REQUESTS,
-    REQUEST_SECONDS,
-    OPERATIONS,
-    OPERATION_SECONDS,
-    TOKENS_REFUSED,
-    SIGN_INS,
-    THROTTLE_BLOCKS,
-    HASHES_WAITING,
-    ATTEMPTS,
-    ATTEMPT_SECONDS,
-    DELIVERIES,
-    DELIVERIES_DUE,
-    OLDEST_DELIVERY,
-    DELIVERIES_HELD_UP,
-    DELIVERIES_RETRYING,
-    WEBHOOK_DELIVERIES,
-    WEBHOOK_OLDEST,
-    WEBHOOK_FAILING,
-    WEBHOOK_PAUSED,
-    EVENTS_OPEN,
-    OLDEST_EVENT,
-    MAILS_DUE,
-    OLDEST_MAIL,
-    LOGOUT_REPORTS,
-    LOGOUTS_WAITING,
-    OLDEST_LOGOUT,
-    HEARTBEAT,
-    BACKUP_AGE,
-    MIGRATION_PENDING,
-    READY,
-    DEGRADED,
-    PROVIDER_CALLS,
-    PROVIDER_SECONDS,
-    CONNECTIONS,
-    CONNECTIONS_MAX,
-    REPLICA_READS,
-    REPLICA_READY,
-    BUILD,
-)
+METRICS = tuple(_METRICS)
 """All of them, in the order of the documentation."""
 
 Measurement = tuple[Metric, float, tuple[str, ...]]

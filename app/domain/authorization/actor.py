@@ -19,6 +19,7 @@ from app.domain.authorization.permissions import (
 )
 from app.domain.values.errors import Problem, TokenFault
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import Sentence
 from app.domain.values.unchanging import unchanging
 
 PROOF_LASTS = timedelta(minutes=5)
@@ -255,17 +256,16 @@ def grant_problem(
     actor: Actor, permissions: Iterable[Permission], field: str = "permissions"
 ) -> Problem | None:
     """Return why ``actor`` can't grant ``permissions``, or ``None``."""
-    beyond = _not_held(actor, permissions)
+    message = "You can't add permission that you don't have: {beyond}."
+    return _out_of_scope(_not_held(actor, permissions), message, field)
+
+
+def _out_of_scope(beyond: tuple[str, ...], message: Sentence, field: str) -> Problem | None:
     if not beyond:
         return None
-    message = "You can't add permission that you don't have: {beyond}."
-    return Problem(
-        "OUT_OF_SCOPE_PERMISSION",
-        message,
-        field,
-        permissions=beyond,
-        values={"beyond": ", ".join(beyond)},
-    )
+    values = {"beyond": ", ".join(beyond)}
+    code = "OUT_OF_SCOPE_PERMISSION"
+    return Problem(code, message, field, permissions=beyond, values=values)
 
 
 def app_grant_problem(
@@ -279,45 +279,21 @@ def app_grant_problem(
     if not beyond or not is_manageable(actor, permissions):
         return grant_problem(actor, permissions, field)
     message = "Apps act in all channels, and you don't have these permissions there: {beyond}."
-    return Problem(
-        "OUT_OF_SCOPE_PERMISSION",
-        message,
-        field,
-        permissions=beyond,
-        values={"beyond": ", ".join(beyond)},
-    )
+    return _out_of_scope(beyond, message, field)
 
 
 def withdrawal_problem(
     actor: Actor, permissions: Iterable[Permission], field: str
 ) -> Problem | None:
     """Return why ``actor`` can't revoke ``permissions``, or ``None``."""
-    beyond = _not_held(actor, permissions)
-    if not beyond:
-        return None
     message = "You can't remove permission that you don't have: {beyond}."
-    return Problem(
-        "OUT_OF_SCOPE_PERMISSION",
-        message,
-        field,
-        permissions=beyond,
-        values={"beyond": ", ".join(beyond)},
-    )
+    return _out_of_scope(_not_held(actor, permissions), message, field)
 
 
 def manage_problem(actor: Actor, permissions: Iterable[Permission]) -> Problem | None:
     """Return why ``actor`` may not manage a group that gives ``permissions``, or ``None``."""
-    beyond = _not_held(actor, permissions)
-    if not beyond:
-        return None
     message = "You can't manage a group with permissions you don't have: {beyond}."
-    return Problem(
-        "OUT_OF_SCOPE_PERMISSION",
-        message,
-        "id",
-        permissions=beyond,
-        values={"beyond": ", ".join(beyond)},
-    )
+    return _out_of_scope(_not_held(actor, permissions), message, "id")
 
 
 def reaches_channels(actor: Actor, channel_ids: frozenset[int] | None) -> bool:

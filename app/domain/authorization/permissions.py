@@ -43,7 +43,7 @@ class Permission(StrEnum):
     @property
     def label(self) -> str:
         """The permission in plain words: ``MANAGE_GIFT_CARD`` is "Manage gift card"."""
-        return _LABELS[self]
+        return self.value.replace("_", " ").capitalize()
 
     @property
     def allows(self) -> str:
@@ -83,38 +83,6 @@ _ALLOWS = {
     Permission.MANAGE_SHIPPING: translatable("Edit shipping zones, methods and prices"),
     Permission.MANAGE_SETTINGS: translatable("Change the shop's settings, access and emails"),
     Permission.MANAGE_TRANSLATIONS: translatable("Translate products and content"),
-}
-
-_LABELS = {
-    Permission.MANAGE_USERS: translatable("Manage users"),
-    Permission.MANAGE_STAFF: translatable("Manage staff"),
-    Permission.IMPERSONATE_USER: translatable("Impersonate user"),
-    Permission.MANAGE_APPS: translatable("Manage apps"),
-    Permission.MANAGE_OBSERVABILITY: translatable("Manage observability"),
-    Permission.MANAGE_CHECKOUTS: translatable("Manage checkouts"),
-    Permission.HANDLE_CHECKOUTS: translatable("Handle checkouts"),
-    Permission.HANDLE_TAXES: translatable("Handle taxes"),
-    Permission.MANAGE_TAXES: translatable("Manage taxes"),
-    Permission.MANAGE_CHANNELS: translatable("Manage channels"),
-    Permission.MANAGE_CUSTOMER_TYPES_AND_ATTRIBUTES: translatable(
-        "Manage customer types and attributes"
-    ),
-    Permission.MANAGE_DISCOUNTS: translatable("Manage discounts"),
-    Permission.MANAGE_GIFT_CARD: translatable("Manage gift card"),
-    Permission.MANAGE_MENUS: translatable("Manage menus"),
-    Permission.MANAGE_ORDERS: translatable("Manage orders"),
-    Permission.MANAGE_ORDERS_IMPORT: translatable("Manage orders import"),
-    Permission.MANAGE_PAGES: translatable("Manage pages"),
-    Permission.MANAGE_PAGE_TYPES_AND_ATTRIBUTES: translatable("Manage page types and attributes"),
-    Permission.HANDLE_PAYMENTS: translatable("Handle payments"),
-    Permission.MANAGE_PLUGINS: translatable("Manage plugins"),
-    Permission.MANAGE_PRODUCTS: translatable("Manage products"),
-    Permission.MANAGE_PRODUCT_TYPES_AND_ATTRIBUTES: translatable(
-        "Manage product types and attributes"
-    ),
-    Permission.MANAGE_SHIPPING: translatable("Manage shipping"),
-    Permission.MANAGE_SETTINGS: translatable("Manage settings"),
-    Permission.MANAGE_TRANSLATIONS: translatable("Manage translations"),
 }
 
 ALL_PERMISSIONS = frozenset(Permission)
@@ -163,7 +131,7 @@ def known_permissions(names: object) -> frozenset[Permission]:
     """The permissions among ``names`` that exist; others (of an older version) count as none."""
     if not isinstance(names, (list, tuple, set, frozenset)):
         return frozenset()
-    return frozenset(Permission(name) for name in names if name in _BY_NAME)
+    return frozenset(_BY_NAME[name] for name in names if name in _BY_NAME)
 
 
 def joined_names(permissions: frozenset[Permission]) -> str:
@@ -176,7 +144,7 @@ def split_names(text: str) -> frozenset[Permission]:
     return known_permissions(text.split(","))
 
 
-_BY_NAME = frozenset(permission.value for permission in Permission)
+_BY_NAME = {permission.value: permission for permission in Permission}
 
 AREAS: Mapping[str, tuple[Permission, ...]] = {
     translatable("Sales"): (
@@ -267,11 +235,7 @@ def read_grant(stored: object) -> ScopeGrant | None:
     if stored is None:
         return None
     words = str(stored).split()
-    permissions = frozenset(_BY_VALUE[word] for word in words if word in _BY_VALUE)
-    return ScopeGrant(permissions, _STAFF in words)
-
-
-_BY_VALUE = {permission.value: permission for permission in Permission}
+    return ScopeGrant(known_permissions(words), _STAFF in words)
 
 
 def _permissions_of_scopes(words: Iterable[str], shop: str) -> frozenset[Permission]:

@@ -17,6 +17,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Literal, Protocol
 
 MAX_SECONDS = 1.0
@@ -223,14 +224,6 @@ def _require_affordable(found: HashFormat) -> None:
         )
 
 
-def _pbkdf2_sha256(rest: str) -> HashFormat:
-    return _pbkdf2("sha256", rest)
-
-
-def _pbkdf2_sha1(rest: str) -> HashFormat:
-    return _pbkdf2("sha1", rest)
-
-
 def _pbkdf2(digest: Literal["sha256", "sha1"], rest: str) -> HashFormat:
     iterations, salt, key = _parts(rest, 3)
     return Pbkdf2Hash(
@@ -248,19 +241,11 @@ def _argon2(phc: str) -> HashFormat:
     return Argon2Hash(phc, kibibytes, rounds, lanes)
 
 
-def _django_argon2(rest: str) -> HashFormat:
-    return _argon2(f"${rest}")
-
-
 def _bcrypt(modular: str, *, hashed_first: bool = False) -> HashFormat:
     found = _BCRYPT.fullmatch(modular)
     if not found:
         raise _malformed()
     return BcryptHash(modular, int(found[1]), hashed_first)
-
-
-def _bcrypt_sha256(rest: str) -> HashFormat:
-    return _bcrypt(rest, hashed_first=True)
 
 
 def _scrypt(rest: str) -> HashFormat:
@@ -287,11 +272,11 @@ def _firebase(rest: str) -> HashFormat:
 
 
 _READERS: Mapping[str, Callable[[str], HashFormat]] = {
-    "pbkdf2_sha256": _pbkdf2_sha256,
-    "pbkdf2_sha1": _pbkdf2_sha1,
-    "argon2": _django_argon2,
+    "pbkdf2_sha256": partial(_pbkdf2, "sha256"),
+    "pbkdf2_sha1": partial(_pbkdf2, "sha1"),
+    "argon2": lambda rest: _argon2(f"${rest}"),
     "bcrypt": _bcrypt,
-    "bcrypt_sha256": _bcrypt_sha256,
+    "bcrypt_sha256": partial(_bcrypt, hashed_first=True),
     "scrypt": _scrypt,
     "firebase_scrypt": _firebase,
 }

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.users import MAX_NAME_LENGTH, name_problems
+from app.domain.accounts.users import name_problems
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.group_mapping import groups_of_claims, has_claim
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, read_subject
 from app.domain.single_sign_on.providers import Provider
+from app.domain.values.text_rules import MAX_NAME_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
