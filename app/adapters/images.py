@@ -75,26 +75,20 @@ def _crop_squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
 
 def _shrink(data: bytes, sizes: list[int]) -> dict[int, bytes]:
     plain, mode = _open(data, (2 * sizes[0], 2 * sizes[0]))
-    drawn = _redraw(_contained(plain, sizes[0]).convert(mode))
-    png = BytesIO()
-    drawn.save(png, "PNG", optimize=True)
-    return {size: _webp(_contained(drawn, size)) for size in sizes} | {0: png.getvalue()}
+    drawn = _redraw(_contained(plain, sizes[0], sizes[0]).convert(mode))
+    return {size: _webp(_contained(drawn, size, size)) for size in sizes} | {0: _png(drawn)}
 
 
-def _contained(image: Image.Image, size: int) -> Image.Image:
-    if max(image.size) <= size:
+def _contained(image: Image.Image, width: int, height: int) -> Image.Image:
+    if image.width <= width and image.height <= height:
         return image
-    return ImageOps.contain(image, (size, size), Image.Resampling.LANCZOS)
+    return ImageOps.contain(image, (width, height), Image.Resampling.LANCZOS)
 
 
 def _fit(data: bytes, width: int, height: int) -> DrawnImage:
     plain, mode = _open(data, (2 * width, 2 * height))
-    if plain.width > width or plain.height > height:
-        plain = ImageOps.contain(plain, (width, height), Image.Resampling.LANCZOS)
-    drawn = _redraw(plain.convert(mode))
-    file = BytesIO()
-    drawn.save(file, "PNG", optimize=True)
-    return DrawnImage(*drawn.size, file.getvalue())
+    drawn = _redraw(_contained(plain, width, height).convert(mode))
+    return DrawnImage(*drawn.size, _png(drawn))
 
 
 def _open(data: bytes, enough: tuple[int, int]) -> tuple[Image.Image, str]:
@@ -165,6 +159,12 @@ def _encoded(drawn: Image.Image, size: int) -> bytes:
     if drawn.width != size:
         shown = drawn.resize((size, size), Image.Resampling.LANCZOS)
     return _webp(shown)
+
+
+def _png(image: Image.Image) -> bytes:
+    file = BytesIO()
+    image.save(file, "PNG", optimize=True)
+    return file.getvalue()
 
 
 def _webp(image: Image.Image) -> bytes:

@@ -20,7 +20,7 @@ from app.domain.urls.web_urls import WebUrl, is_unambiguous, parse_web_url
 from app.domain.values.errors import Problem
 from app.domain.values.ids import to_global_id
 from app.domain.values.json_values import NoJsonObject, read_json_object
-from app.domain.values.text import Sentence, translatable
+from app.domain.values.text import Sentence
 from app.domain.values.text_rules import line_problem
 
 CODE_LIFETIME = timedelta(minutes=1)
@@ -67,12 +67,12 @@ PERSONAL_SCOPES = (OPENID, PROFILE, EMAIL, ADDRESS, PHONE, OFFLINE)
 DEFAULT_SCOPES = frozenset((OPENID, PROFILE, EMAIL))
 
 SCOPE_SENTENCES: Mapping[str, Sentence] = {
-    PROFILE: translatable("See your name, language and picture"),
-    EMAIL: translatable("See your email"),
-    ADDRESS: translatable("See your default address"),
-    PHONE: translatable("See your phone number"),
-    STAFF_SCOPE: translatable("See whether you are staff, and your groups"),
-    OFFLINE: translatable("Stay connected when you're away, until you disconnect it"),
+    PROFILE: "See your name, language and picture",
+    EMAIL: "See your email",
+    ADDRESS: "See your default address",
+    PHONE: "See your phone number",
+    STAFF_SCOPE: "See whether you are staff, and your groups",
+    OFFLINE: "Stay connected when you're away, until you disconnect it",
 }
 """What scopes allow, for the person who is asked for them; permissions have their labels."""
 

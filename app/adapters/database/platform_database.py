@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -190,14 +190,9 @@ class PlatformDatabase:
         if column not in self.columns(table):
             return 0
         query = sql.SQL("SELECT count(*) AS number FROM {} WHERE {} <> ''")
-        row = self._connection.execute(
-            query.format(sql.Identifier(table), sql.Identifier(column))
-        ).fetchone()
-        return _int(row["number"]) if row else 0
+        return self._number(table, query, sql.Identifier(column))
 
     def count_unnamed(self, table: str, columns: Collection[tuple[str, str]]) -> int:
-        if not self.columns(table):
-            return 0
         named = [
             sql.SQL("AND NOT EXISTS (SELECT FROM {0} WHERE {0}.{1} = this.id)").format(
                 sql.Identifier(other), sql.Identifier(column)
@@ -206,10 +201,7 @@ class PlatformDatabase:
             if column in self.columns(other)
         ]
         query = sql.SQL("SELECT count(*) AS number FROM {} AS this WHERE true {}")
-        row = self._connection.execute(
-            query.format(sql.Identifier(table), sql.SQL(" ").join(named))
-        ).fetchone()
-        return _int(row["number"]) if row else 0
+        return self._number(table, query, sql.SQL(" ").join(named))
 
     def unlinked(
         self, table: str, columns: Collection[str], links: str, pair: tuple[str, str], size: int
@@ -258,8 +250,7 @@ class PlatformDatabase:
             "SELECT id, lower(btrim({0}, {1})) AS text FROM {2}"
             " WHERE lower(btrim({0}, {1})) = ANY(%s)"
         ).format(sql.Identifier(column), sql.Literal(_BLANKS), sql.Identifier(table))
-        for row in self._connection.execute(query, [list(texts)]):
-            yield _int(row["id"]), str(row["text"])
+        yield from _texts(self._connection.execute(query, [list(texts)]))
 
     def beyond_ascii(self, table: str, column: str) -> Iterator[tuple[int, str]]:
         if column not in self.columns(table):
@@ -267,17 +258,17 @@ class PlatformDatabase:
         query = sql.SQL("SELECT id, {0} AS text FROM {1} WHERE {0} ~ '[^\x01-\x7f]'").format(
             sql.Identifier(column), sql.Identifier(table)
         )
-        for row in self._connection.execute(query):
-            yield _int(row["id"]), str(row["text"])
+        yield from _texts(self._connection.execute(query))
 
     def _selected(self, table: str, columns: Sequence[str]) -> sql.Composed:
         names = [name for name in dict.fromkeys(("id", *columns)) if name in self.columns(table)]
         return sql.SQL(", ").join(map(sql.Identifier, names))
 
-    def _number(self, table: str, query: sql.SQL) -> int:
+    def _number(self, table: str, query: sql.SQL, *parts: sql.Composable) -> int:
+        """Return the number that ``query`` selects of the table, 0 without the table."""
         if not self.columns(table):
             return 0
-        row = self._connection.execute(query.format(sql.Identifier(table))).fetchone()
+        row = self._connection.execute(query.format(sql.Identifier(table), *parts)).fetchone()
         return _int(row["number"]) if row else 0
 
 
@@ -352,6 +343,11 @@ def _has_key(json: JsonKey) -> sql.Composable:
     return sql.SQL("AND jsonb_exists({}, {})").format(
         sql.Identifier(json.column), sql.Literal(json.key)
     )
+
+
+def _texts(rows: Iterable[TableRow]) -> Iterator[tuple[int, str]]:
+    for row in rows:
+        yield _int(row["id"]), str(row["text"])
 
 
 def _int(value: object) -> int:

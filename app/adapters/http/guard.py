@@ -32,6 +32,7 @@ from urllib3.exceptions import (
     NewConnectionError,
     PoolError,
     ProtocolError,
+    ProxyError,
     SSLError,
 )
 from urllib3.response import BaseHTTPResponse
@@ -179,13 +180,13 @@ def _limit(connection: socket.socket) -> None:
         connection.settimeout(left)
 
 
-class TimedPool(HTTPConnectionPool):
+class _TimedPool(HTTPConnectionPool):
     """Connections of HTTP to one address."""
 
     ConnectionCls = _TimedConnection
 
 
-class TimedSecurePool(HTTPSConnectionPool):
+class _TimedSecurePool(HTTPSConnectionPool):
     """Connections of HTTPS to one address."""
 
     ConnectionCls = _TimedSecureConnection
@@ -267,7 +268,7 @@ def _target(url: str) -> Target:
     )
 
 
-NO_RETRIES = Retry(0, read=False)
+_NO_RETRIES = Retry(0, read=False)
 
 _MAX_ADDRESSES = 4
 """Addresses of one host that are tried: its name server chooses how many there are."""
@@ -279,6 +280,44 @@ _UNCONNECTED = (NewConnectionError, ConnectTimeoutError)
 logging.getLogger("requests_hardened.ip_filter").setLevel(logging.ERROR)
 
 
+def use_timed_pools(manager: PoolManager) -> None:
+    """Let the connections of ``manager`` keep to the time of the call they serve."""
+    pools: dict[str, Any] = {"http": _TimedPool, "https": _TimedSecurePool}
+    manager.pool_classes_by_scheme = pools
+
+
+def send_by(
+    connections: HTTPConnectionPool | PoolManager,
+    request: OutgoingRequest,
+    url: str,
+    timeout: Timeout,
+) -> BaseHTTPResponse:
+    """Send ``request`` for ``url``, which can be a path; its response's body is still to be read.
+
+    Raises ``requests.ConnectionError``, or of its subclasses ``SSLError`` and ``ProxyError``.
+    """
+    try:
+        return connections.urlopen(
+            request.method,
+            url,
+            body=request.body,
+            headers=request.headers,
+            redirect=False,
+            assert_same_host=False,
+            preload_content=False,
+            decode_content=False,
+            retries=_NO_RETRIES,
+            timeout=timeout,
+        )
+    except (OSError, PoolError, ProtocolError, ProxyError, SSLError) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, ProxyError):
+            raise requests.exceptions.ProxyError(error) from error
+        if isinstance(reason, SSLError):
+            raise requests.exceptions.SSLError(error) from error
+        raise requests.ConnectionError(error) from error
+
+
 class GuardedConnections:
     """Lets public addresses pass, and of the others those in ``allowed`` networks."""
 
@@ -287,8 +326,7 @@ class GuardedConnections:
     ) -> None:
         self._allowed = tuple(allowed)
         self._manager = PoolManager(pool_size * 4, maxsize=pool_size, ssl_context=context)
-        pools: dict[str, Any] = {"http": TimedPool, "https": TimedSecurePool}
-        self._manager.pool_classes_by_scheme = pools
+        use_timed_pools(self._manager)
 
     def exchange(
         self, request: OutgoingRequest, *, connect: float, read: float
@@ -319,23 +357,7 @@ class GuardedConnections:
             # The certificate is checked for the name, though the connection is to an IP address.
             tls = {"assert_hostname": target.host, "server_hostname": target.host}
         connections = self._manager.connection_from_host(address, target.port, target.scheme, tls)
-        try:
-            return connections.urlopen(
-                request.method,
-                target.path,
-                body=request.body,
-                headers=request.headers,
-                redirect=False,
-                assert_same_host=False,
-                preload_content=False,
-                decode_content=False,
-                retries=NO_RETRIES,
-                timeout=timeout,
-            )
-        except (OSError, PoolError, ProtocolError, SSLError) as error:
-            if isinstance(getattr(error, "reason", error), SSLError):
-                raise requests.exceptions.SSLError(error) from error
-            raise requests.ConnectionError(error) from error
+        return send_by(connections, request, target.path, timeout)
 
     def _checked_addresses(self, host: str, port: int | None) -> list[str]:
         """Resolve ``host``; raises ``InvalidIPAddress`` if no address of it can be called."""

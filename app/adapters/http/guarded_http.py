@@ -10,29 +10,26 @@ from contextlib import contextmanager
 from functools import cache
 from http.client import BadStatusLine, HTTPException, IncompleteRead
 from ssl import SSLCertVerificationError, SSLContext, SSLEOFError, SSLError
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import requests
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from requests_hardened.ip_filter import InvalidIPAddress
 from urllib3 import ProxyManager
-from urllib3.exceptions import ConnectTimeoutError, HTTPError, PoolError, ProtocolError, ProxyError
-from urllib3.exceptions import SSLError as TlsError
+from urllib3.exceptions import ConnectTimeoutError, HTTPError
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout, make_headers
 from urllib3.util.ssl_match_hostname import CertificateError
 
 from app.adapters.http.guard import (
-    NO_RETRIES,
     Deadline,
     GuardedConnections,
     InvalidHeader,
     OutgoingRequest,
-    TimedPool,
-    TimedSecurePool,
     connections_within,
     outgoing,
+    send_by,
+    use_timed_pools,
 )
 from app.adapters.http.tls import TrustedAuthorities
 from app.domain.urls.web_urls import ALLOW_HINT
@@ -54,8 +51,7 @@ class ProxyConnections:
             num_pools=pool_size * 4,
             maxsize=pool_size,
         )
-        pools: dict[str, Any] = {"http": TimedPool, "https": TimedSecurePool}
-        self._manager.pool_classes_by_scheme = pools
+        use_timed_pools(self._manager)
 
     def exchange(
         self, request: OutgoingRequest, *, connect: float, read: float
@@ -65,26 +61,8 @@ class ProxyConnections:
         Raises ``requests.exceptions.ProxyError`` if the proxy didn't connect, and otherwise what
         ``GuardedConnections.exchange`` raises.
         """
-        try:
-            return self._manager.urlopen(
-                request.method,
-                request.target.url,
-                body=request.body,
-                headers=request.headers,
-                redirect=False,
-                assert_same_host=False,
-                preload_content=False,
-                decode_content=False,
-                retries=NO_RETRIES,
-                timeout=Timeout(connect=connect, read=read),
-            )
-        except (OSError, PoolError, ProtocolError, ProxyError, TlsError) as error:
-            reason = getattr(error, "reason", error)
-            if isinstance(reason, ProxyError):
-                raise requests.exceptions.ProxyError(error) from error
-            if isinstance(reason, TlsError):
-                raise requests.exceptions.SSLError(error) from error
-            raise requests.ConnectionError(error) from error
+        timeout = Timeout(connect=connect, read=read)
+        return send_by(self._manager, request, request.target.url, timeout)
 
 
 def is_direct(host: str, networks: Sequence[Network]) -> bool:

@@ -92,17 +92,28 @@ class SmtpMailer:
         """
         sender = _address(rendered.sender_address or self._sender_address, rendered.sender_name)
         recipient = _address(rendered.recipient)
+        with self._explained(), self._connect() as server:
+            takes_utf8 = server.has_extn("smtputf8")
+            if not takes_utf8:
+                _require_ascii(sender, recipient)
+            message = _message(rendered, sender, recipient, takes_utf8=takes_utf8)
+            options = () if message.policy is _SEVEN_BITS else ("SMTPUTF8", "BODY=8BITMIME")
+            # Not send_message(), which asks for SMTPUTF8 only because of the envelope.
+            server.sendmail(sender.addr_spec, [recipient.addr_spec], message.as_bytes(), options)
+
+    def check(self) -> bool:
+        """Go as far as a letter would be handed over: connection, encryption, password."""
+        with self._explained(), self._connect() as server:
+            code, _ = server.noop()
+        if code >= _PERMANENT:
+            raise MailUndeliverable(_check_settings(str(code)))
+        return True
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raise what goes wrong with the server as ``MailUndeliverable``."""
         try:
-            with self._connect() as server:
-                takes_utf8 = server.has_extn("smtputf8")
-                if not takes_utf8:
-                    _require_ascii(sender, recipient)
-                message = _message(rendered, sender, recipient, takes_utf8=takes_utf8)
-                options = () if message.policy is _SEVEN_BITS else ("SMTPUTF8", "BODY=8BITMIME")
-                # Not send_message(), which asks for SMTPUTF8 only because of the envelope.
-                server.sendmail(
-                    sender.addr_spec, [recipient.addr_spec], message.as_bytes(), options
-                )
+            yield
         except smtplib.SMTPRecipientsRefused as error:
             [(code, answer)] = error.recipients.values()
             reason = RECIPIENT_REJECTED.format(answer=self._with_answer(code, answer))
@@ -114,20 +125,8 @@ class SmtpMailer:
         except smtplib.SMTPResponseException as error:
             raise MailUndeliverable(self._sender_refused(error)) from error
         except (OSError, smtplib.SMTPException) as error:
-            raise MailUndeliverable(_unreachable(error)) from error
-
-    def check(self) -> bool:
-        """Go as far as a letter would be handed over: connection, encryption, password."""
-        try:
-            with self._connect() as server:
-                code, _ = server.noop()
-        except smtplib.SMTPResponseException as error:
-            raise MailUndeliverable(self._sender_refused(error)) from error
-        except (OSError, smtplib.SMTPException) as error:
-            raise MailUndeliverable(_unreachable(error)) from error
-        if code >= _PERMANENT:
-            raise MailUndeliverable(_check_settings(str(code)))
-        return True
+            reason = UNREACHABLE.format(answer=type(error).__name__)
+            raise MailUndeliverable(reason) from error
 
     def _sender_refused(self, error: smtplib.SMTPResponseException) -> str:
         if isinstance(error, smtplib.SMTPAuthenticationError):
@@ -207,10 +206,6 @@ class FileMailer:
 
 def _check_settings(answer: str) -> str:
     return CHECK_SETTINGS.format(answer=answer)
-
-
-def _unreachable(error: Exception) -> str:
-    return UNREACHABLE.format(answer=type(error).__name__)
 
 
 def _require_ascii(sender: Address, recipient: Address) -> None:

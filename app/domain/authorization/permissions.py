@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.domain.values.text import translatable
+from app.domain.values.text import Sentence, translatable
 
 
 class Permission(StrEnum):
@@ -51,38 +51,32 @@ class Permission(StrEnum):
         return _ALLOWS[self]
 
 
-_ALLOWS = {
-    Permission.MANAGE_USERS: translatable("Read and edit customers and their addresses"),
-    Permission.MANAGE_STAFF: translatable("Invite, edit and deactivate staff, edit groups"),
-    Permission.IMPERSONATE_USER: translatable("Act as a customer"),
-    Permission.MANAGE_APPS: translatable("Install and edit apps, their tokens and webhooks"),
-    Permission.MANAGE_OBSERVABILITY: translatable("Receive logs of API calls and webhooks"),
-    Permission.MANAGE_CHECKOUTS: translatable("Read and edit carts"),
-    Permission.HANDLE_CHECKOUTS: translatable("Process carts for customers"),
-    Permission.HANDLE_TAXES: translatable("Calculate the taxes of carts and orders"),
-    Permission.MANAGE_TAXES: translatable("Edit tax settings"),
-    Permission.MANAGE_CHANNELS: translatable("Create, edit and delete channels"),
-    Permission.MANAGE_CUSTOMER_TYPES_AND_ATTRIBUTES: translatable(
-        "Define customer types and their attributes"
-    ),
-    Permission.MANAGE_DISCOUNTS: translatable("Create and edit promotions and vouchers"),
-    Permission.MANAGE_GIFT_CARD: translatable("Issue and edit gift cards"),
-    Permission.MANAGE_MENUS: translatable("Edit the storefront's menus"),
-    Permission.MANAGE_ORDERS: translatable("Read and edit orders, fulfill and cancel them"),
-    Permission.MANAGE_ORDERS_IMPORT: translatable("Import orders from another system"),
-    Permission.MANAGE_PAGES: translatable("Create and edit content pages"),
-    Permission.MANAGE_PAGE_TYPES_AND_ATTRIBUTES: translatable(
-        "Define page types and their attributes"
-    ),
-    Permission.HANDLE_PAYMENTS: translatable("Process payments and refunds"),
-    Permission.MANAGE_PLUGINS: translatable("Set up identity providers and plugins"),
-    Permission.MANAGE_PRODUCTS: translatable("Read and edit products, variants and prices"),
-    Permission.MANAGE_PRODUCT_TYPES_AND_ATTRIBUTES: translatable(
-        "Define product types and their attributes"
-    ),
-    Permission.MANAGE_SHIPPING: translatable("Edit shipping zones, methods and prices"),
-    Permission.MANAGE_SETTINGS: translatable("Change the shop's settings, access and emails"),
-    Permission.MANAGE_TRANSLATIONS: translatable("Translate products and content"),
+_ALLOWS: Mapping[Permission, Sentence] = {
+    Permission.MANAGE_USERS: "Read and edit customers and their addresses",
+    Permission.MANAGE_STAFF: "Invite, edit and deactivate staff, edit groups",
+    Permission.IMPERSONATE_USER: "Act as a customer",
+    Permission.MANAGE_APPS: "Install and edit apps, their tokens and webhooks",
+    Permission.MANAGE_OBSERVABILITY: "Receive logs of API calls and webhooks",
+    Permission.MANAGE_CHECKOUTS: "Read and edit carts",
+    Permission.HANDLE_CHECKOUTS: "Process carts for customers",
+    Permission.HANDLE_TAXES: "Calculate the taxes of carts and orders",
+    Permission.MANAGE_TAXES: "Edit tax settings",
+    Permission.MANAGE_CHANNELS: "Create, edit and delete channels",
+    Permission.MANAGE_CUSTOMER_TYPES_AND_ATTRIBUTES: "Define customer types and their attributes",
+    Permission.MANAGE_DISCOUNTS: "Create and edit promotions and vouchers",
+    Permission.MANAGE_GIFT_CARD: "Issue and edit gift cards",
+    Permission.MANAGE_MENUS: "Edit the storefront's menus",
+    Permission.MANAGE_ORDERS: "Read and edit orders, fulfill and cancel them",
+    Permission.MANAGE_ORDERS_IMPORT: "Import orders from another system",
+    Permission.MANAGE_PAGES: "Create and edit content pages",
+    Permission.MANAGE_PAGE_TYPES_AND_ATTRIBUTES: "Define page types and their attributes",
+    Permission.HANDLE_PAYMENTS: "Process payments and refunds",
+    Permission.MANAGE_PLUGINS: "Set up identity providers and plugins",
+    Permission.MANAGE_PRODUCTS: "Read and edit products, variants and prices",
+    Permission.MANAGE_PRODUCT_TYPES_AND_ATTRIBUTES: "Define product types and their attributes",
+    Permission.MANAGE_SHIPPING: "Edit shipping zones, methods and prices",
+    Permission.MANAGE_SETTINGS: "Change the shop's settings, access and emails",
+    Permission.MANAGE_TRANSLATIONS: "Translate products and content",
 }
 
 ALL_PERMISSIONS = frozenset(Permission)

@@ -129,7 +129,7 @@ _STATUSES: Mapping[str, Effect] = {
     ),
     **_words(Effect.MUST_RESET, "recovery passwordexpired resetrequired forcechangepassword"),
 }
-_SWITCHES = {
+SWITCHES = {
     **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
     **dict.fromkeys(("false", "f", "no", "n", "0"), False),
 }
@@ -173,7 +173,7 @@ def looks_like_state(key: str) -> bool:
 
 def unknown_effect(key: str, value: object) -> Effect:
     """Return what an unknown field that looks like a state seems to say; in doubt, nothing."""
-    switch = _SWITCHES.get(_word(value))
+    switch = SWITCHES.get(_word(value))
     if switch is None:
         return _STATUSES.get(_word(value), Effect.NONE)
     is_against = bool(_AGAINST.search(key))
@@ -237,13 +237,13 @@ def _status(key: str, word: str) -> Effect:
 
 def _confirmation(word: str) -> Effect:
     """Magento's: a token that waits for its use, or in exports a sentence."""
-    is_proven = word in ("confirmed", "confirmationnotrequired") or _SWITCHES.get(word)
+    is_proven = word in ("confirmed", "confirmationnotrequired") or SWITCHES.get(word)
     return Effect.NONE if is_proven else Effect.UNCONFIRMED
 
 
 def _switch(word: str) -> bool:
     named = {"enabled": True, "disabled": False}
-    switch = _SWITCHES.get(word, named.get(word))
+    switch = SWITCHES.get(word, named.get(word))
     if switch is None:
         raise ValueError(word)
     return switch
@@ -251,7 +251,7 @@ def _switch(word: str) -> bool:
 
 def _is_proof(value: object, word: str) -> bool:
     """Whether an email is verified: a switch, or since when; null and empty are a no."""
-    switch = _SWITCHES.get(word)
+    switch = SWITCHES.get(word)
     if switch is not None:
         return switch
     if word in _NO_MOMENTS or word.startswith("0000"):

@@ -77,15 +77,13 @@ def convert_app(source: Mapping[str, object], around: AppSurroundings) -> Conver
     """Return the app of a row of ``app_app``; ``None`` if it was removed at the source."""
     row = SourceRow(APPS, source)
     if source.get("removed_at") is not None:
-        row.add(
+        return row.refused(
             "APP_REMOVED",
-            Outcome.LEFT_OUT,
             "The app was removed. Its tokens ({tokens}) and webhooks ({webhooks}) are left out"
             " too.",
             tokens=around.tokens,
             webhooks=around.webhooks,
         )
-        return Converted(None, tuple(row.findings))
     app = ImportedApp(
         id=row.key,
         name=_name(row),
@@ -107,7 +105,7 @@ def convert_app(source: Mapping[str, object], around: AppSurroundings) -> Conver
         permissions=_permissions(row, around.codenames),
     )
     _report_missing_fields(row)
-    return Converted(app, tuple(row.findings))
+    return row.converted(app)
 
 
 def convert_token(
@@ -120,22 +118,18 @@ def convert_token(
     row = SourceRow(TOKENS, source)
     last_four, encoded = row.text("token_last_4"), row.text("auth_token")
     if len(last_four) != _LAST_FOUR:
-        row.add(
+        return row.refused(
             "TOKEN_WITHOUT_LAST_FOUR",
-            Outcome.LEFT_OUT,
             "The last four characters of the token are missing. The app needs a new token.",
         )
-        return Converted(None, tuple(row.findings))
     if not is_verifiable(encoded):
-        row.add(
+        return row.refused(
             "TOKEN_HASH_UNSUPPORTED",
-            Outcome.LEFT_OUT,
             "The token's hash can't be verified here. The app needs a new token.",
         )
-        return Converted(None, tuple(row.findings))
     name = row.line("name", max_length=_MAX_LINE_LENGTH)
     token = ImportedToken(row.key, row.number("app_id"), name, last_four, encoded)
-    return Converted(token, tuple(row.findings))
+    return row.converted(token)
 
 
 def grantable_permissions(codenames: Iterable[str]) -> frozenset[Permission]:
@@ -238,16 +232,14 @@ def convert_extension(
     permissions = row.permissions(codenames)
     if row.findings:
         # Without a permission that doesn't exist here, more staff would see the extension.
-        return Converted(None, tuple(row.findings))
+        return row.converted(None)
     if not (is_place_name(mount) and is_place_name(target)):
         message = "mount and target must consist of letters, digits and underscores."
-        row.add("EXTENSION_PLACE_INVALID", Outcome.LEFT_OUT, message)
-        return Converted(None, tuple(row.findings))
+        return row.refused("EXTENSION_PLACE_INVALID", message)
     url, settings = row.text("url"), _settings(row, target.upper())
     problem = extension_url_message(url, target.upper(), app_url, settings)
     if problem:
-        row.add("EXTENSION_URL_INVALID", Outcome.LEFT_OUT, "url: {problem}", problem=problem)
-        return Converted(None, tuple(row.findings))
+        return row.refused("EXTENSION_URL_INVALID", "url: {problem}", problem=problem)
     extension = ImportedExtension(
         id=row.key,
         app_id=row.number("app_id"),
@@ -259,7 +251,7 @@ def convert_extension(
         permissions=permissions,
         settings=settings,
     )
-    return Converted(extension, tuple(row.findings))
+    return row.converted(extension)
 
 
 def _settings(row: SourceRow, target: str) -> Mapping[str, object]:

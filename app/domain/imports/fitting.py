@@ -4,12 +4,15 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from app.domain.authorization.permissions import Permission, known_permissions
-from app.domain.imports.runs import Finding, Outcome
+from app.domain.imports.runs import Converted, Finding, Outcome
 from app.domain.urls.web_urls import MAX_URL_LENGTH, is_web_url
 from app.domain.values.metadata import metadata_problems
 from app.domain.values.text_rules import is_storable, line_problem, prose_problem
+
+Value = TypeVar("Value")
 
 _DJANGOS_OWN = ("ADD_", "CHANGE_", "DELETE_", "VIEW_")
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,6 +39,15 @@ class SourceRow:
     def add(self, code: str, outcome: Outcome, template: str, **values: object) -> None:
         """Add a finding of this row."""
         self.findings.append(Finding(self.table, self.key, code, template, outcome, values))
+
+    def converted(self, value: Value | None) -> Converted[Value]:
+        """Return what the row became, with its findings."""
+        return Converted(value, tuple(self.findings))
+
+    def refused(self, code: str, template: str, **values: object) -> Converted[Value]:
+        """Return that the row is left out, which the finding says."""
+        self.add(code, Outcome.LEFT_OUT, template, **values)
+        return self.converted(None)
 
     def number(self, name: str) -> int:
         """Return an integer column; raises ``TypeError`` if it holds something else."""

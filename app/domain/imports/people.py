@@ -81,8 +81,7 @@ def convert_person(
     problem = email_problem(email)
     if problem is not None:
         template = "The email can't be used here: {problem}"
-        row.add("EMAIL_INVALID", Outcome.LEFT_OUT, template, problem=problem.message)
-        return Converted(None, tuple(row.findings))
+        return row.refused("EMAIL_INVALID", template, problem=problem.message)
     is_staff = row.flag("is_staff")
     permissions = _rights(row, rights) if is_staff else ()
     private = row.metadata("private_metadata", without=hidden_metadata)
@@ -106,7 +105,7 @@ def convert_person(
     if not is_staff and (row.flag("is_superuser") or rights != NO_RIGHTS):
         template = "A customer can't be a superuser, in groups, or have permissions here."
         row.add("CUSTOMER_WITH_PERMISSIONS", Outcome.LEFT_OUT, template)
-    return Converted(person, tuple(row.findings))
+    return row.converted(person)
 
 
 def convert_group(
@@ -122,7 +121,7 @@ def convert_group(
     if is_restricted(source):
         template = "It's restricted to channels, which aren't imported: it has no members here."
         row.add("GROUP_RESTRICTED", Outcome.CHANGED, template)
-    return Converted(ImportedGroup(name, _names(row.permissions(codenames))), tuple(row.findings))
+    return row.converted(ImportedGroup(name, _names(row.permissions(codenames))))
 
 
 def is_restricted(source: Mapping[str, object]) -> bool:
@@ -243,7 +242,7 @@ def convert_address(source: Mapping[str, object], link: AddressLink) -> Converte
         public_metadata=row.metadata("metadata"),
         private_metadata=row.metadata("private_metadata"),
     )
-    return Converted(address, tuple(row.findings))
+    return row.converted(address)
 
 
 def without_owner(count: int) -> Finding:

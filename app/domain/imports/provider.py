@@ -103,12 +103,10 @@ def convert_provider(
     """
     row = SourceRow(PLUGINS, source)
     if not is_chosen:
-        row.add(
+        return row.refused(
             "PROVIDER_NOT_CHOSEN",
-            Outcome.LEFT_OUT,
             "The plugin has several configurations. Another one was imported.",
         )
-        return Converted(None, tuple(row.findings))
     settings = _read_settings(row)
     _settle_group(row, settings, group)
     name = row.line("name", max_length=MAX_NAME_LENGTH) or "OpenID Connect"
@@ -121,7 +119,7 @@ def convert_provider(
             "Scopes grant permissions, but no audience is set. Scopes of clients' access tokens"
             " grant nothing here until it is.",
         )
-    return Converted(provider, tuple(row.findings))
+    return row.converted(provider)
 
 
 def not_imported(plugin_id: int) -> Finding:
@@ -280,20 +278,16 @@ def convert_identity(
     try:
         subject = read_subject(value)
     except ProviderTokenRejected:
-        row.add(
+        return row.refused(
             "SUBJECT_INVALID",
-            Outcome.LEFT_OUT,
             "The SSO subject isn't a text of 1 to 255 printable characters. It was left out.",
         )
-        return Converted(None, tuple(row.findings))
     if subject in shared:
-        row.add(
+        return row.refused(
             "SUBJECT_SHARED",
-            Outcome.LEFT_OUT,
             "Several people have the SSO subject {subject}. It was linked to none of them.",
             subject=subject,
         )
-        return Converted(None, tuple(row.findings))
     is_verified = row.flag("is_confirmed") or row.flag("is_staff")
     return Converted(ImportedIdentity(row.key, subject, is_verified))
 

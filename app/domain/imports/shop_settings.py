@@ -54,7 +54,7 @@ def convert_settings(
             "The shop has no place for {columns} here.",
             columns=", ".join(filled),
         )
-    return Converted(ImportedSettings(row.key, values), tuple(row.findings))
+    return row.converted(ImportedSettings(row.key, values))
 
 
 def not_chosen(source: Mapping[str, object]) -> Finding:

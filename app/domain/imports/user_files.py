@@ -15,6 +15,7 @@ from itertools import chain
 
 from app.domain.imports.account_states import (
     FIELDS,
+    SWITCHES,
     Effect,
     field_key,
     is_place,
@@ -61,10 +62,6 @@ _NAMES = {field_key(name): name for name in COLUMNS} | _ALIASES
 _FLAGS = ("is_active", "is_confirmed", "is_staff")
 _MOMENTS = ("date_joined", "last_login")
 _OBJECTS = ("metadata", "private_metadata")
-_SWITCHES = {
-    **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
-    **dict.fromkeys(("false", "f", "no", "n", "0"), False),
-}
 _DELIMITERS = (",", ";", "\t", "|")
 _DELIMITER_LINE = re.compile(r'"?sep=(?P<delimiter>.)"?\s*', re.IGNORECASE)
 _MILLISECONDS = re.compile(r"\d{11,14}", re.ASCII)
@@ -128,7 +125,7 @@ def read_people(name: str, chunks: Iterable[bytes], now: datetime) -> Iterator[F
     at some time is looked at.
     """
     file = _File(name, now)
-    lines = (line for line in read_lines(name, chunks))
+    lines = read_lines(name, chunks)
     first = next((line for line in lines if line.text.strip()), Line(1, ""))
     if first.text.lstrip().startswith("["):
         message = "{file} is one JSON array. Write one object per line, such as with jq -c '.[]'."
@@ -396,7 +393,7 @@ def _value(column: str, value: object) -> object:
 def _switch(value: object) -> bool:
     if isinstance(value, bool):
         return value
-    switch = _SWITCHES.get(str(value).strip().lower())
+    switch = SWITCHES.get(str(value).strip().lower())
     if switch is None:
         raise ValueError(value)
     return switch

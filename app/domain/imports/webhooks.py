@@ -65,8 +65,7 @@ def convert_webhook(
     row = SourceRow(WEBHOOKS, source)
     target_url = row.text("target_url")
     if not is_web_url(target_url):
-        _report_target(row, target_url)
-        return Converted(None, tuple(row.findings))
+        return _refused_target(row, target_url)
     events = _events(row, around.event_names)
     query = row.text("subscription_query")
     checks = (
@@ -90,23 +89,20 @@ def convert_webhook(
         custom_headers=_headers(row),
         secret=str(source.get("secret_key") or ""),
     )
-    return Converted(webhook, tuple(row.findings))
+    return row.converted(webhook)
 
 
-def _report_target(row: SourceRow, target_url: str) -> None:
-    """Add why the endpoint can't be stored; never the URL, which can hold credentials."""
+def _refused_target(row: SourceRow, target_url: str) -> Converted[ImportedWebhook]:
+    """Say why the endpoint can't be stored; never the URL, which can hold credentials."""
     scheme, separator, _ = target_url.partition(":")
     if separator and scheme.lower() not in ("http", "https"):
-        row.add(
+        return row.refused(
             "TARGET_SCHEME_UNSUPPORTED",
-            Outcome.LEFT_OUT,
             "Events aren't sent to {scheme} endpoints here, only to http and https URLs.",
             scheme=repr(scheme[:_MAX_SCHEME_LENGTH]),
         )
-        return
-    row.add(
+    return row.refused(
         "TARGET_URL_INVALID",
-        Outcome.LEFT_OUT,
         "The endpoint URL isn't an http or https URL of at most {max_length} characters without a"
         " user name.",
         max_length=MAX_URL_LENGTH,

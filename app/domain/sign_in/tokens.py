@@ -12,7 +12,7 @@ from hashlib import sha256
 from urllib.parse import urlsplit
 
 from app.domain.values.errors import TokenFault, TokenRejected
-from app.domain.values.ids import parse_global_id, parse_key, to_global_id
+from app.domain.values.ids import parse_id, to_global_id
 from app.domain.values.times import CLOCK_LEEWAY, is_time
 
 LIMIT = "limit"
@@ -199,8 +199,7 @@ def _user_key(everything: Mapping[str, object]) -> int | None:
 
 
 def _key(global_id: str, type_name: str) -> int:
-    parsed = parse_global_id(global_id)
-    key = parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
+    key = parse_id(global_id, type_name)
     if key is None:
         raise TokenRejected(TokenFault.INVALID)
     return key

@@ -13,7 +13,7 @@ from app.domain.single_sign_on.provider_tokens import ALGORITHMS
 from app.domain.single_sign_on.providers import DISCOVERY_PATH, SUBJECT_CLAIMS, Provider
 from app.domain.urls.web_urls import is_web_url, normalize_url
 from app.domain.values.errors import Problem
-from app.domain.values.text import Sentence, translatable
+from app.domain.values.text import Sentence
 from app.domain.values.text_rules import line_problem
 
 
@@ -44,8 +44,8 @@ class Setting:
     """
 
     name: str
-    label: str
-    help: str
+    label: Sentence
+    help: Sentence
     type: SettingType = SettingType.STRING
     max_length: int = 2048
     choices: tuple[str, ...] = ()
@@ -57,156 +57,131 @@ MASK = "****"
 SETTINGS = (
     Setting(
         "client_id",
-        translatable("Client ID"),
-        translatable("The client ID registered at the provider."),
+        "Client ID",
+        "The client ID registered at the provider.",
         max_length=1024,
     ),
     Setting(
         "client_secret",
-        translatable("Client secret"),
-        translatable("Authenticates token requests (client_secret_basic). Never shown again."),
+        "Client secret",
+        "Authenticates token requests (client_secret_basic). Never shown again.",
         SettingType.SECRET,
         max_length=1024,
     ),
     Setting(
         "enable_refresh_token",
-        translatable("Enable refreshing tokens"),
-        translatable("Ask for offline_access, so that sessions can be refreshed at the provider."),
+        "Enable refreshing tokens",
+        "Ask for offline_access, so that sessions can be refreshed at the provider.",
         SettingType.BOOLEAN,
     ),
     Setting(
         "oauth_authorization_url",
-        translatable("Authorization URL"),
-        translatable("Where users sign in."),
+        "Authorization URL",
+        "Where users sign in.",
     ),
     Setting(
         "oauth_token_url",
-        translatable("Token URL"),
-        translatable("URL for exchanging codes and refresh tokens."),
+        "Token URL",
+        "URL for exchanging codes and refresh tokens.",
     ),
     Setting(
         "json_web_key_set_url",
-        translatable("JSON Web Key Set URL"),
-        translatable("URL of the keys that verify the provider's tokens."),
+        "JSON Web Key Set URL",
+        "URL of the keys that verify the provider's tokens.",
     ),
     Setting(
         "oauth_logout_url",
-        translatable("Logout URL"),
-        translatable("URL that also signs people out at the provider."),
+        "Logout URL",
+        "URL that also signs people out at the provider.",
     ),
     Setting(
         "user_info_url",
-        translatable("User info URL"),
-        translatable("URL that returns the user of an access token."),
+        "User info URL",
+        "URL that returns the user of an access token.",
     ),
     Setting(
         "audience",
-        translatable("Audience"),
-        translatable(
-            "The audience access tokens must have. Required if the provider grants permissions."
-        ),
+        "Audience",
+        "The audience access tokens must have. Required if the provider grants permissions.",
         max_length=1024,
     ),
     Setting(
         "use_oauth_scope_permissions",
-        translatable("Use the service scope permissions"),
-        translatable("Use permissions from the provider instead of those set in Latchkey."),
+        "Use the service scope permissions",
+        "Use permissions from the provider instead of those set in Latchkey.",
         SettingType.BOOLEAN,
     ),
     Setting(
         "staff_user_domains",
-        translatable("Staff user domains"),
-        translatable(
-            "Email domains, separated by commas. People with a verified email at "
-            "these domains become staff."
-        ),
+        "Staff user domains",
+        "Email domains, separated by commas. People with a verified email at "
+        "these domains become staff.",
     ),
     Setting(
         "default_group_name_for_new_staff_users",
-        translatable("Default permission group name for new staff users"),
-        translatable(
-            "The permission group new staff join. Created without permissions if it doesn't exist."
-        ),
+        "Default permission group name for new staff users",
+        "The permission group new staff join. Created without permissions if it doesn't exist.",
         max_length=150,
     ),
     Setting(
         "issuer",
-        translatable("Issuer"),
-        translatable("The issuer in the provider's tokens. Checked if set."),
+        "Issuer",
+        "The issuer in the provider's tokens. Checked if set.",
         max_length=900,
     ),
     Setting(
         "trust_emails",
-        translatable("Trust emails from this provider"),
-        translatable(
-            "Treat emails as verified if the provider doesn't send email_verified. Turn this on "
-            "only if the provider verifies every email before it issues tokens."
-        ),
+        "Trust emails from this provider",
+        "Treat emails as verified if the provider doesn't send email_verified. Turn this on "
+        "only if the provider verifies every email before it issues tokens.",
         SettingType.BOOLEAN,
     ),
     Setting(
         "scope_prefix",
-        translatable("Scope prefix"),
-        translatable(
-            "What the provider's scopes begin with, before the colon. If empty, VENDOR in "
-            "lower case."
-        ),
+        "Scope prefix",
+        "What the provider's scopes begin with, before the colon. If empty, VENDOR in lower case.",
         max_length=64,
     ),
     Setting(
         "second_factor_amr",
-        translatable("Second factor by amr"),
-        translatable(
-            "Values of the claim amr, separated by spaces, that mean that a second factor was "
-            "used."
-        ),
+        "Second factor by amr",
+        "Values of the claim amr, separated by spaces, that mean that a second factor was used.",
         max_length=255,
     ),
     Setting(
         "second_factor_acr",
-        translatable("Second factor by acr"),
-        translatable(
-            "Values of the claim acr, separated by spaces, that mean that a second factor was "
-            "used."
-        ),
+        "Second factor by acr",
+        "Values of the claim acr, separated by spaces, that mean that a second factor was used.",
         max_length=1024,
     ),
     Setting(
         "subject_claim",
-        translatable("Subject claim"),
-        translatable(
-            "The claim of access tokens that holds the user's subject: sub, or uid for Okta. Its "
-            "value must equal the user info's sub."
-        ),
+        "Subject claim",
+        "The claim of access tokens that holds the user's subject: sub, or uid for Okta. Its "
+        "value must equal the user info's sub.",
         choices=SUBJECT_CLAIMS,
     ),
     Setting(
         "accepted_clients",
-        translatable("Accepted clients"),
-        translatable(
-            "IDs of the clients whose access tokens are accepted (azp, client_id, cid, appid), "
-            "separated by spaces. The client ID above is always accepted. If this and the "
-            "audience are empty, access tokens of any client are accepted without staff rights."
-        ),
+        "Accepted clients",
+        "IDs of the clients whose access tokens are accepted (azp, client_id, cid, appid), "
+        "separated by spaces. The client ID above is always accepted. If this and the "
+        "audience are empty, access tokens of any client are accepted without staff rights.",
     ),
     Setting(
         "groups_claim",
-        translatable("Groups claim"),
-        translatable(
-            "The claim that holds a person's groups at the provider, in the ID token, the user "
-            "info or the access token. It can be a path with dots, such as realm_access.roles."
-        ),
+        "Groups claim",
+        "The claim that holds a person's groups at the provider, in the ID token, the user "
+        "info or the access token. It can be a path with dots, such as realm_access.roles.",
         max_length=255,
     ),
     Setting(
         "group_mapping",
-        translatable("Groups by claim"),
-        translatable(
-            "The permission group of each value of the groups claim. People with one of these "
-            "values and a verified email become staff. At each sign-in staff join the groups of "
-            "their values and leave the other groups of this table. Members of a group whose row "
-            "is removed stay in it. Not used while the provider grants permissions."
-        ),
+        "Groups by claim",
+        "The permission group of each value of the groups claim. People with one of these "
+        "values and a verified email become staff. At each sign-in staff join the groups of "
+        "their values and leave the other groups of this table. Members of a group whose row "
+        "is removed stay in it. Not used while the provider grants permissions.",
         SettingType.MULTILINE,
         max_length=16_000,
     ),

@@ -13,7 +13,7 @@ from app.domain.single_sign_on.group_mapping import read_group_mapping
 from app.domain.urls.web_urls import ascii_host
 from app.domain.values.errors import Problem
 from app.domain.values.installation import PLATFORM
-from app.domain.values.text import translatable
+from app.domain.values.text import Sentence
 from app.domain.values.text_rules import is_storable
 
 DEFAULT_SLUG = "default"
@@ -199,15 +199,15 @@ def requested_scope(provider: Provider, shop: str) -> str:
 MAX_ERROR_LENGTH = 120
 """Characters of a provider's error, and of its description, that are shown and logged."""
 
-_AGAIN = translatable("{provider} couldn't complete the sign-in. Try again later. ({error})")
-_ASKS = translatable("{provider} needs you to sign in there first. Try again. ({error})")
-_CLIENT = translatable(
+_AGAIN = "{provider} couldn't complete the sign-in. Try again later. ({error})"
+_ASKS = "{provider} needs you to sign in there first. Try again. ({error})"
+_CLIENT = (
     "{provider} refused the request. An administrator must check how this client is set up there. "
     "({error})"
 )
-_OTHER = translatable("{provider} refused the sign-in. ({error})")
-_WORDS: Mapping[str, str] = {
-    "access_denied": translatable(
+_OTHER: Sentence = "{provider} refused the sign-in. ({error})"
+_WORDS: Mapping[str, Sentence] = {
+    "access_denied": (
         "The sign-in was canceled, or {provider} doesn't allow this account to sign in here. "
         "({error})"
     ),
