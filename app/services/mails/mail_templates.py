@@ -174,7 +174,8 @@ def preview_template(
         raise Refused(Problem("INVALID", "Unknown language.", "languageCode"))
     refuse_any(*ports.own_templates.check(kind, template, _url_rule(ports)))
     with ports.database.reading() as session:
-        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
+        stored = session.get_one(ShopRecord, SHOP_ID)  # a name keeps it for what asks again
+        shop = settings_of(stored)
         logo = read_logo(session, shop.logo)
         mail = _sample_of(ports, actor, session, kind, language, reader)
     mail = _in_language_of(mail, language, shop)
