@@ -159,19 +159,8 @@ def answers(
     kind = "mutation" if set(fields) <= set(MUTATIONS) else "query"
     response = api.ask(f"{kind} {{ {together} }}", credential)
     if response.get("data") is None and len(fields) > 1:
-        # The error of a field that is never null takes all others along.
-        failed = {error["path"][0] for error in response["errors"]}
-        alone = {
-            name: field
-            for number, (name, field) in enumerate(fields.items())
-            if f"n{number}" in failed and is_never_null(field)
-        }
-        assert alone, response["errors"]
-        for name, field in alone.items():
-            yield from answers(api, credential, {name: field})
-        rest = {name: field for name, field in fields.items() if name not in alone}
-        if rest:
-            yield from answers(api, credential, rest)
+        for part in parts(fields, response["errors"]):
+            yield from answers(api, credential, part)
         return
     for number, (name, field) in enumerate(fields.items()):
         of_field = [
@@ -183,6 +172,26 @@ def answers(
         yield name, {"errors": of_field} if of_field else {"data": data}
 
 
+def parts(fields: Mapping[str, str], errors: list[Any]) -> Iterator[dict[str, str]]:
+    """Yield the fields of a request that has no data, in groups to ask for again."""
+    every = list(fields.items())
+    # The error of a field that is never null takes all others along.
+    failed = {error["path"][0] for error in errors if "path" in error}
+    alone = [
+        named
+        for number, named in enumerate(every)
+        if f"n{number}" in failed and is_never_null(named[1])
+    ]
+    if alone:
+        yield from ({name: field} for name, field in alone)
+        if rest := dict(named for named in every if named not in alone):
+            yield rest
+    else:  # it asks for more than a request can
+        half = len(every) // 2
+        yield dict(every[:half])
+        yield dict(every[half:])
+
+
 def root_of(field: str) -> str:
     """Return the name of the field at the root that ``field`` begins with."""
     return field.partition("(")[0].split()[0]
@@ -190,7 +199,9 @@ def root_of(field: str) -> str:
 
 def is_never_null(field: str) -> bool:
     assert SCHEMA.query_type is not None
-    return isinstance(SCHEMA.query_type.fields[root_of(field)].type, GraphQLNonNull)
+    assert SCHEMA.mutation_type is not None
+    fields = {**SCHEMA.mutation_type.fields, **SCHEMA.query_type.fields}
+    return isinstance(fields[root_of(field)].type, GraphQLNonNull)
 
 
 def outcomes(
