@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 from sqlalchemy import delete
 
 from app.domain.authorization.actor import OPERATOR
@@ -61,10 +60,6 @@ def _group_loses(ports: Ports, scene: Scene) -> None:
     _change_group(ports, scene, GroupChanges(remove_permissions=frozenset({PAGES})))
 
 
-def _group_is_deleted(ports: Ports, scene: Scene) -> None:
-    delete_group(ports, OPERATOR, to_global_id("Group", scene.group))
-
-
 def _user_joins(ports: Ports, scene: Scene) -> None:
     joined = to_global_id("Group", make_group(ports, "helpers", USERS))
     changes = StaffChanges(add_groups=(joined,))
@@ -97,33 +92,39 @@ def _grant(ports: Ports, scene: Scene, *permissions: Permission) -> None:
     update_app(ports, OPERATOR, scene.app.id, change)
 
 
-@pytest.mark.parametrize(
-    ("change", "left"),
-    [
-        (_group_gains, {ORDERS, PAGES, USERS}),
-        (_group_loses, {ORDERS}),
-        (_group_is_deleted, {ORDERS}),
-        (_user_loses, {PAGES}),
-        (_user_joins, {ORDERS, PAGES, USERS}),
-        (_user_leaves, {ORDERS}),
-        (_user_is_made_superuser, {ORDERS, PAGES, USERS}),
-        (_app_gains, {ORDERS, PAGES}),
-        (_app_loses, {PAGES}),
-        (_app_loses_all, set()),
-    ],
+CHANGES: tuple[tuple[Callable[[Ports, Scene], None], set[Permission]], ...] = (
+    (_app_loses, {PAGES}),
+    (_app_gains, {ORDERS, PAGES}),
+    (_group_gains, {ORDERS, PAGES, USERS}),
+    (_group_loses, {ORDERS, USERS}),
+    (_user_leaves, {ORDERS}),
+    (_user_joins, {ORDERS, USERS}),
+    (_user_loses, {USERS}),
+    (_user_is_made_superuser, {ORDERS, PAGES, USERS, Permission.MANAGE_SETTINGS}),
+    (_app_loses_all, set()),
 )
+"""One after the other, and what is left after each."""
+
+
 def test_changes_of_user_or_app_apply_to_the_next_request(
-    ports: Ports,
-    second_process: Ports,
-    change: Callable[[Ports, Scene], None],
-    left: set[Permission],
+    ports: Ports, second_process: Ports
 ) -> None:
     """The person holds ORDERS and, by the group, PAGES; the app these two and USERS."""
     scene = set_scene(ports)
     _grant(ports, scene, ORDERS, PAGES, USERS)
     assert acts(second_process, scene.token).permissions == {ORDERS, PAGES}
-    change(ports, scene)
-    assert acts(second_process, scene.token).permissions == left
+    for change, left in CHANGES:
+        change(ports, scene)
+        assert acts(second_process, scene.token).permissions == left, change
+
+
+def test_permissions_of_a_deleted_group_are_gone_at_the_next_request(
+    ports: Ports, second_process: Ports
+) -> None:
+    scene = set_scene(ports)
+    assert acts(second_process, scene.token).permissions == {ORDERS, PAGES}
+    delete_group(ports, OPERATOR, to_global_id("Group", scene.group))
+    assert acts(second_process, scene.token).permissions == {ORDERS}
 
 
 def test_former_superuser_keeps_direct_grants(ports: Ports) -> None:

@@ -80,7 +80,7 @@ def test_worker_claims_a_batch_at_a_time_whatever_the_plan(
     posting: Ports, mailer: FakePost
 ) -> None:
     """A plan that PostgreSQL chose for some tables: it looks for the batch once for each mail."""
-    for number in range(50):
+    for number in range(21):
         _promise(posting, f"ann{number}@example.com")
     with _without("hashjoin", "hashagg", "mergejoin", "material", "sort"):
         assert send_due_mail(posting, WORKER) == 20
