@@ -25,6 +25,7 @@ from tests.builders.audit import trail
 from tests.builders.outbox import events, mails
 from tests.builders.people import make_group, make_user
 from tests.commands.shell import run, run_json
+from tests.fixtures.cases import cases
 from tests.fixtures.statements import executions
 
 HASHER = Argon2Hasher()
@@ -125,11 +126,11 @@ def test_second_run_changes_nothing_and_adds_what_is_new(ports: Ports, tmp_path:
 
 @pytest.mark.both_databases
 def test_people_are_inserted_many_at_a_time(ports: Ports, tmp_path: Path) -> None:
-    emails = [f"p{number}@example.com" for number in range(1500)]
+    emails = [f"p{number}@example.com" for number in range(1010)]
     file = write(tmp_path, "\n".join(["email", *emails]))
     with executions() as statements:
         [people] = run_json(ports, "import", "users", file)["imported"]
-    assert people["created"] == 1500
+    assert people["created"] == 1010
     assert sum(statement.startswith("INSERT INTO users ") for statement in statements) == 2
     last = find_user(ports, OPERATOR, emails[-1])
     [found] = list_users(ports, OPERATOR, PageRequest(5), search=emails[-1]).items
@@ -137,7 +138,7 @@ def test_people_are_inserted_many_at_a_time(ports: Ports, tmp_path: Path) -> Non
 
 
 def test_interrupted_run_continues(ports: Ports, tmp_path: Path) -> None:
-    rows = ["email", *(f"user{number}@example.com" for number in range(1500))]
+    rows = ["email", *(f"user{number}@example.com" for number in range(1010))]
     file = write(tmp_path, "\n".join(rows))
 
     def interrupt(_title: str, _number: int, _total: int) -> None:
@@ -155,7 +156,7 @@ def test_interrupted_run_continues(ports: Ports, tmp_path: Path) -> None:
         )
     assert len(stored(ports)) == 1000
     [people] = run_json(ports, "import", "users", file)["imported"]
-    assert (people["created"], people["unchanged"]) == (500, 1000)
+    assert (people["created"], people["unchanged"]) == (10, 1000)
 
 
 def test_people_who_were_deleted_here_stay_deleted(ports: Ports, tmp_path: Path) -> None:
@@ -224,7 +225,7 @@ def test_firebase_users(ports: Ports, tmp_path: Path) -> None:
     assert (origin.user_id, origin.state) == (user.id, "IMPORTED")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("content", "message"),
     [
         (
@@ -348,25 +349,24 @@ def test_object_that_names_a_field_twice_is_left_out(ports: Ports, tmp_path: Pat
     }
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        ("9999-12-31T23:59", None),
-        ("0001-01-01", None),
-        ("9999-12-31T23:59:59-14:00", None),
-        ("253402300799999", None),
-        ("9999-12-30T23:59", "9999-12-30T23:59:00+00:00"),
-        ("0001-01-02", "0001-01-02T00:00:00+00:00"),
-    ],
-)
-def test_date_that_no_time_zone_can_show_is_left_out(
-    ports: Ports, tmp_path: Path, written: str, shown: str | None
-) -> None:
-    file = write(tmp_path, f"email,last_login\nann@example.com,{written}\n")
-    report = run_json(ports, "import", "users", file)
-    assert codes(report) == ([] if shown else [(2, "VALUE_INVALID")])
-    last_login = stored(ports)["ann@example.com"].last_login
-    assert (last_login and last_login.isoformat()) == shown
+def test_date_that_no_time_zone_can_show_is_left_out(ports: Ports, tmp_path: Path) -> None:
+    dates = {
+        "9999-12-31T23:59": None,
+        "0001-01-01": None,
+        "9999-12-31T23:59:59-14:00": None,
+        "253402300799999": None,
+        "9999-12-30T23:59": "9999-12-30T23:59:00+00:00",
+        "0001-01-02": "0001-01-02T00:00:00+00:00",
+    }
+    rows = [f"{place}@example.com,{written}\n" for place, written in enumerate(dates)]
+    report = run_json(
+        ports, "import", "users", write(tmp_path, "".join(["email,last_login\n", *rows]))
+    )
+    assert codes(report) == [(line, "VALUE_INVALID") for line in range(2, 6)]
+    people = stored(ports)
+    for place, shown in enumerate(dates.values()):
+        last_login = people[f"{place}@example.com"].last_login
+        assert (last_login and last_login.isoformat()) == shown
 
 
 def test_pipe_is_read(ports: Ports, tmp_path: Path) -> None:
