@@ -66,6 +66,7 @@ class Leaflet(graphene.ObjectType):
     blank = graphene.String()
     nothing = graphene.JSONString()
     author = graphene.Field(Author)
+    others = graphene.List(lambda: Leaflet)
 
 
 class StoredLeaflet:
@@ -83,6 +84,10 @@ class StoredLeaflet:
     @property
     def failing(self) -> str:
         raise RuntimeError(f"cannot connect to {SECRET}")
+
+    @property
+    def others(self) -> "list[StoredLeaflet | None]":
+        return [StoredLeaflet(), None, StoredLeaflet()]
 
 
 class BookEdge(graphene.ObjectType):

@@ -65,6 +65,18 @@ def test_rate_limited_field_has_retry_after(client: EndpointClient) -> None:
     }
 
 
+def test_path_leads_to_the_item_of_a_list_below_other_fields(client: EndpointClient) -> None:
+    answer = client.run("{ leaflets { more: others { title others { cause: failing } } } }").json
+    item = {"title": "The Tides", "others": [{"cause": None}, None, {"cause": None}]}
+    assert answer["data"] == {"leaflets": [{"more": [item, None, item]}] * 2}
+    assert [error["path"] for error in answer["errors"]] == [
+        ["leaflets", first, "more", second, "others", third, "cause"]
+        for first in (0, 1)
+        for second in (0, 2)
+        for third in (0, 2)
+    ]
+
+
 def test_syntax_error_has_its_location_and_no_path(client: EndpointClient) -> None:
     (error,) = client.run("{ greeting ").json["errors"]
     assert error["locations"] == [{"line": 1, "column": 12}]
