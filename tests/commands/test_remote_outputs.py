@@ -118,6 +118,7 @@ def shell_of(url: str, folder: Path, form: str) -> Iterator[Shell]:
     ports.database.close()
 
 
+@pytest.mark.one_of("form")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("case", TALKS)
 def test_what_is_shown_is_what_was_agreed_on(

@@ -37,6 +37,7 @@ from tests.console.list_cells import active_filters
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.no_database import NoDatabase
 from tests.fixtures.cases import cases
+from tests.fixtures.kept_application import AppOn
 from tests.fixtures.one_of_each import InTurn
 from tests.fixtures.ports import fake_ports
 from tests.hostile.cpu import cpu_seconds
@@ -245,12 +246,12 @@ def test_new_shop_has_a_checklist_until_it_is_dismissed(
 
 @pytest.mark.parametrize("sends_mail", [True, False])
 def test_mail_that_goes_to_a_file_is_said_where_it_can_be_changed(
-    shop: Ports, sends_mail: bool
+    shop: Ports, app_on: AppOn, sends_mail: bool
 ) -> None:
     configuration = replace(shop.configuration, sends_mail=sends_mail)
     ports = replace(shop, configuration=configuration)
     make_staff(ports, "manager@example.com", Permission.MANAGE_SETTINGS)
-    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console = ConsoleClient(app_on(ports).test_client(), ports)
     console.sign_in("manager@example.com")
     home, settings = console.open("/console/"), console.open("/console/emails/sending")
     assert ("Mail is written to a file and not sent" in home.text) is not sends_mail

@@ -7,8 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
@@ -21,6 +19,7 @@ from tests.builders.people import make_staff, make_user
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
+from tests.fixtures.kept_application import AppOn
 
 STAFF, USERS = Permission.MANAGE_STAFF, Permission.MANAGE_USERS
 HANNA = "hanna@example.com"
@@ -93,11 +92,11 @@ def test_invalid_filter_is_ignored_and_named(staff_console: StaffConsole, hanna:
 
 @pytest.mark.parametrize("sends_mail", [True, False])
 def test_mails_written_to_a_file_are_not_called_sent(
-    hanna: int, shop: Ports, sends_mail: bool
+    hanna: int, shop: Ports, app_on: AppOn, sends_mail: bool
 ) -> None:
     ports = replace(shop, configuration=replace(shop.configuration, sends_mail=sends_mail))
     make_staff(ports, "manager@example.com", Permission.MANAGE_STAFF)
-    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console = ConsoleClient(app_on(ports).test_client(), ports)
     console.sign_in("manager@example.com")
     page, entry = console.open("/console/emails/log/"), console.open("/console/emails/log/1")
     assert ("are written to a file" in page.text) is not sends_mail

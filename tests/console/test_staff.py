@@ -5,8 +5,6 @@ import re
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from app.composition.factory import create_app
-from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.values.ids import to_global_id
@@ -25,6 +23,7 @@ from tests.builders.provider_records import link_identity, make_provider
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.list_cells import active_filters
 from tests.console.staff_client import ConsoleClient
+from tests.fixtures.kept_application import AppOn
 
 STAFF, ORDERS, APPS = Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS, Permission.MANAGE_APPS
 LIST = "/console/staff/"
@@ -312,10 +311,10 @@ def test_invitation_sent_twice_creates_one_person(
     assert len(mails(shop)) == 1
 
 
-def test_invitation_without_a_mail_server_is_not_called_sent(shop: Ports) -> None:
+def test_invitation_without_a_mail_server_is_not_called_sent(shop: Ports, app_on: AppOn) -> None:
     ports = replace(shop, configuration=replace(shop.configuration, sends_mail=False))
     make_user(ports, "admin@example.com", is_superuser=True)
-    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console = ConsoleClient(app_on(ports).test_client(), ports)
     console.sign_in("admin@example.com")
     invited = console.send(INVITE, {"email": "sofia@example.com"})
     page = console.follow(invited)
@@ -333,6 +332,6 @@ def test_invitation_without_a_mail_server_is_not_called_sent(shop: Ports) -> Non
     said = "Test to admin@example.com written to a file on the server."
     assert said in console.follow(tried).text
     forgotten = {"email": "customer@example.com"}
-    visitor = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    visitor = ConsoleClient(app_on(ports).test_client(), ports)
     told = visitor.send("/console/forgotten", forgotten)
     assert "a link was written to a file on the server" in told.text
