@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from sqlalchemy import select
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -204,6 +205,31 @@ def test_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: Po
     assert sent.leads_to == "/console/deliveries/1"
     with shop.database.transaction() as session:
         assert session.get_one(DeliveryRecord, 1).webhook_id == 1
+
+
+def test_sample_that_is_sent_twice_is_one_delivery(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    """By a double click on either page; the control is the form of the page that is shown anew."""
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
+    make_product(shop)
+    console = staff_console(*MAY)
+    sent = []
+    for path, shown in (
+        ("/console/webhooks/1/test", "/console/webhooks/1?ask=test"),
+        ("/console/events/send", "/console/events/?event=PRODUCT_UPDATED"),
+        ("/console/events/send", "/console/events/?event=PRODUCT_UPDATED"),
+    ):
+        key = re.search(r'name="submission"[^>]*value="([^"]+)"', console.open(shown).html)
+        assert key is not None
+        data = {"event": "PRODUCT_UPDATED", "webhook": "1", "submission": key[1]}
+        first, second = console.send_twice(path, data, seen_at=shown)
+        assert console.follow(second).leads_to == first.leads_to
+        sent.append(first.leads_to)
+    assert sent == [f"/console/deliveries/{number}" for number in (1, 2, 3)]
+    with shop.database.reading() as session:
+        assert len(session.scalars(select(DeliveryRecord.id)).all()) == 3
 
 
 def test_sample_event_is_about_the_named_object(staff_console: StaffConsole, shop: Ports) -> None:

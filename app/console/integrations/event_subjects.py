@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.page_layout import redirect_with_success
 from app.console.frame.session import actor, ports
+from app.console.frame.submissions import Created, CreatingForm, create_once
 from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import PermissionDenied, Problem, Refused
@@ -263,15 +263,19 @@ def send_sample(webhook: int, event: EventType | None, named: str) -> BaseRespon
     """Send the webhook the event about the object that ``named`` names, or the newest.
 
     Without an event, the first that the webhook subscribes to; ``named`` is an ID then. Refuses
-    as ``object_named`` and ``trigger_webhook`` do. Leads to the delivery.
+    as ``object_named`` and ``trigger_webhook`` do. Leads to the delivery. The form is a
+    ``CreatingForm``: sent twice, it sends the event once.
     """
-    object_id: str | None = named or None
-    if event is not None and event in EVENTS:
-        object_id = object_named(ports(), actor(), event, named)
-    sent = trigger_webhook(ports(), actor(), to_global_id("Webhook", webhook), object_id, event)
-    return redirect_with_success(
-        text("Sending sample event."), "console.deliveries.show", key=sent.id
-    )
+
+    def send() -> Created:
+        object_id: str | None = named or None
+        if event is not None and event in EVENTS:
+            object_id = object_named(ports(), actor(), event, named)
+        key = to_global_id("Webhook", webhook)
+        sent = trigger_webhook(ports(), actor(), key, object_id, event)
+        return Created(text("Sending sample event."), "console.deliveries.show", {"key": sent.id})
+
+    return create_once(CreatingForm(), send)
 
 
 def sample_header() -> str:

@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, refused_page
 from app.console.frame.session import actor, ports, require
+from app.console.frame.submissions import CreatingForm
 from app.console.integrations.event_subjects import sample_header, send_sample
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
@@ -331,7 +332,11 @@ def _show(sample: SampleEvent) -> BaseResponse:
     )
     respond = refused_page if sample.problem else page
     return respond(
-        "events/index.html", events=events, search=search, sample_header=sample_header()
+        "events/index.html",
+        events=events,
+        search=search,
+        sample_header=sample_header(),
+        once=CreatingForm(formdata=None),
     )
 
 

@@ -17,6 +17,7 @@ from app.console.frame.page_layout import (
 )
 from app.console.frame.parts import lines, make_tabs, moment, pill
 from app.console.frame.session import actor, now, ports
+from app.console.frame.submissions import CreatingForm
 from app.console.integrations.event_subjects import WebhookDialog, sample_header, send_sample
 from app.console.integrations.missing_permissions import (
     missing_permissions,
@@ -238,6 +239,7 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
         "webhooks/show.html",
         webhook=webhook,
         sample_header=sample_header(),
+        once=CreatingForm(formdata=None),
         view=view,
         tabs=make_tabs(
             VIEWS, view, {"events": len(hook.events)}, "console.webhooks.show", key=key
