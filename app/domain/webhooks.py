@@ -218,25 +218,17 @@ def sync_events_problem(names: Iterable[str], field: str = "syncEvents") -> Prob
 
     Contract, "Webhooks": they exist as names only; subscribing to one is never silently accepted.
     """
-    listed = ", ".join(names)
-    if not listed:
-        return None
-    return Problem(
-        "INVALID",
-        "Synchronous events are not sent here: {names}.",
-        field,
-        values={"names": listed},
-    )
+    return _names_problem("Synchronous events are not sent here: {names}.", names, field)
 
 
 def unsent_events_problem(names: Iterable[str], field: str = "asyncEvents") -> Problem | None:
     """Return why these events of Saleor can't be subscribed to, or ``None`` if there are none."""
+    return _names_problem("These events aren't sent: {names}.", names, field)
+
+
+def _names_problem(message: Sentence, names: Iterable[str], field: str) -> Problem | None:
     listed = ", ".join(names)
-    if not listed:
-        return None
-    return Problem(
-        "INVALID", "These events aren't sent: {names}.", field, values={"names": listed}
-    )
+    return Problem("INVALID", message, field, values={"names": listed}) if listed else None
 
 
 def query_problem(query: str) -> Problem | None:

@@ -72,8 +72,7 @@ def is_direct(host: str, networks: Sequence[Network]) -> bool:
     here is left to the proxy.
     """
     addresses = _addresses(host)
-    listed = [any(address in network for network in networks) for address in addresses]
-    if any(listed):
+    if any(address in network for address in addresses for network in networks):
         return True
     for address in addresses:
         if not is_public(address):
@@ -86,7 +85,7 @@ def _addresses(host: str) -> list[Address]:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return []
-    parsed = (parse_address(str(entry[4][0]).partition("%")[0]) for entry in found)
+    parsed = (parse_address(str(entry[4][0])) for entry in found)
     return [address for address in parsed if address is not None]
 
 

@@ -53,23 +53,14 @@ def price_problem(
     """
     if currency is not None and currency != CURRENCY:
         message = "Use {currency} instead of {given}."
-        return Problem(
-            "INVALID",
-            message,
-            "currency",
-            values={"currency": CURRENCY, "given": repr(currency[:10])},
-        )
+        values = {"currency": CURRENCY, "given": repr(currency[:10])}
+        return Problem("INVALID", message, "currency", values=values)
     if not amount.is_finite() or not 0 <= amount <= MAX_PRICE:
-        return Problem(
-            code,
-            "Enter a price from 0 to {max_price}.",
-            field,
-            values={"max_price": MAX_PRICE},
-        )
+        message = "Enter a price from 0 to {max_price}."
+        return Problem(code, message, field, values={"max_price": MAX_PRICE})
     if _rounded(amount) != amount:
-        return Problem(
-            code, "Use at most {places} decimal places.", field, values={"places": _PLACES}
-        )
+        message = "Use at most {places} decimal places."
+        return Problem(code, message, field, values={"places": _PLACES})
     return None
 
 

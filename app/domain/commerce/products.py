@@ -67,12 +67,8 @@ def slug_problem(slug: str) -> Problem | None:
     """Return why ``slug`` is invalid, or ``None``: letters, digits, ``-`` and ``_``."""
     if len(slug) > MAX_SLUG_LENGTH:
         message = "Use at most {max_slug_length} characters; this has {count}."
-        return Problem(
-            "INVALID",
-            message,
-            "slug",
-            values={"max_slug_length": MAX_SLUG_LENGTH, "count": len(slug)},
-        )
+        values = {"max_slug_length": MAX_SLUG_LENGTH, "count": len(slug)}
+        return Problem("INVALID", message, "slug", values=values)
     if not _SLUG.fullmatch(slug):
         message = "Use only letters, digits, hyphens and underscores."
         return Problem("INVALID", message, "slug")

@@ -78,36 +78,25 @@ def product_problem(product: Product | None, actor: Actor) -> Problem | None:
     """
     if product is None or not (product.is_published or sees_unpublished(actor)):
         return Problem("NOT_FOUND", "There is no such product.", "productId")
+    values = {"name": repr(product.name)}
     if not product.is_published:
         message = "{name} is not published."
-        return Problem(
-            "PRODUCT_NOT_PUBLISHED", message, "productId", values={"name": repr(product.name)}
-        )
+        return Problem("PRODUCT_NOT_PUBLISHED", message, "productId", values=values)
     if product.price is None:
         message = "{name} has no price yet."
-        return Problem(
-            "PRODUCT_UNAVAILABLE_FOR_PURCHASE",
-            message,
-            "productId",
-            values={"name": repr(product.name)},
-        )
+        return Problem("PRODUCT_UNAVAILABLE_FOR_PURCHASE", message, "productId", values=values)
     return None
 
 
 def quantity_problem(quantity: int, *, minimum: int = 1) -> Problem | None:
     """Return why a cart cannot hold ``quantity`` of a product, or ``None``."""
     if quantity < minimum:
-        return Problem(
-            "ZERO_QUANTITY", "Ask for at least {minimum}.", "quantity", values={"minimum": minimum}
-        )
+        message, values = "Ask for at least {minimum}.", {"minimum": minimum}
+        return Problem("ZERO_QUANTITY", message, "quantity", values=values)
     if quantity > MAX_QUANTITY:
         message = "A cart can hold at most {max_quantity} of a product."
-        return Problem(
-            "QUANTITY_GREATER_THAN_LIMIT",
-            message,
-            "quantity",
-            values={"max_quantity": MAX_QUANTITY},
-        )
+        values = {"max_quantity": MAX_QUANTITY}
+        return Problem("QUANTITY_GREATER_THAN_LIMIT", message, "quantity", values=values)
     return None
 
 
@@ -115,12 +104,8 @@ def size_problem(lines: int, field: str = "lines") -> Problem | None:
     """Return why a cart cannot have so many ``lines``, or ``None``."""
     if lines <= MAX_LINES:
         return None
-    return Problem(
-        "INVALID",
-        "A cart can hold at most {max_lines} products.",
-        field,
-        values={"max_lines": MAX_LINES},
-    )
+    message = "A cart can hold at most {max_lines} products."
+    return Problem("INVALID", message, field, values={"max_lines": MAX_LINES})
 
 
 def lines_problem(lines: int, field: str = "lines") -> Problem | None:

@@ -385,9 +385,8 @@ class _Scanner:
             self._open.pop()
         elif self._open:
             self._refuse(line, "Close <{tag}> first.", tag=self._open[-1])
-            self._open = (
-                self._open[: -1 - self._open[::-1].index(name)] if name in self._open else []
-            )
+            outer = -1 - self._open[::-1].index(name) if name in self._open else 0
+            self._open = self._open[:outer]
         else:
             self._refuse(line, "</{tag}> closes nothing.", tag=name)
 
@@ -443,12 +442,8 @@ class _Scanner:
         self._selectors += css.count(",") + css.count("{")
         problem = style_problem(css)
         if problem is None and self._selectors > MAX_SELECTORS:
-            problem = _problem(
-                self._part,
-                1,
-                "Use at most {limit} selectors and commas in styles.",
-                limit=MAX_SELECTORS,
-            )
+            message = "Use at most {limit} selectors and commas in styles."
+            problem = _problem(self._part, 1, message, limit=MAX_SELECTORS)
         if problem is not None:
             lines = (run.line(start),)
             self.problems.append(replace(problem, field=self._part.value, lines=lines))

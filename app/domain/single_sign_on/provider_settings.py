@@ -274,10 +274,8 @@ def own_url_problem(name: str, text: str, public_url: str) -> Problem | None:
 
 
 def _choice_problem(setting: Setting) -> Problem:
-    message = "Choose one of: {choices}."
-    return Problem(
-        "INVALID", message, setting.name, values={"choices": ", ".join(setting.choices)}
-    )
+    values = {"choices": ", ".join(setting.choices)}
+    return Problem("INVALID", "Choose one of: {choices}.", setting.name, values=values)
 
 
 def show_settings(provider: Provider) -> tuple[SettingValue, ...]:
@@ -359,9 +357,7 @@ def read_description(
     document_issuer = document.get("issuer")
     if not isinstance(document_issuer, str) or document_issuer.rstrip("/") != issuer.rstrip("/"):
         message = "The configuration is for another issuer: {issuer}."
-        return {}, [
-            Problem("INVALID", message, "issuer", values={"issuer": repr(document_issuer)})
-        ]
+        return {}, [_problem(message, issuer=repr(document_issuer))]
     settings, problems = {"issuer": document_issuer}, []
     for name, member in _ENDPOINTS.items():
         url = document.get(member)
@@ -371,22 +367,16 @@ def read_description(
         if not isinstance(read, str):
             problems.append(_problem("{member} is missing or isn't a URL.", member=member))
         elif document_issuer.startswith("https:") and not read.startswith("https:"):
-            problems.append(
-                _problem("{member} changes from https to {url}.", member=member, url=read)
-            )
+            message = "{member} changes from https to {url}."
+            problems.append(_problem(message, member=member, url=read))
         else:
             settings[name] = read
     for member, (usable, default) in _CHOICES.items():
         offered = document.get(member)
         offered = default if offered is None else offered
         if not isinstance(offered, (list, tuple)) or not usable.intersection(map(str, offered)):
-            problems.append(
-                _problem(
-                    "{member} supports none of {usable}.",
-                    member=member,
-                    usable=", ".join(sorted(usable)),
-                )
-            )
+            message, names = "{member} supports none of {usable}.", ", ".join(sorted(usable))
+            problems.append(_problem(message, member=member, usable=names))
     return settings, problems
 
 

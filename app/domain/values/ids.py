@@ -43,11 +43,8 @@ def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FO
     key = parse_id(value, type_name)
     if key is None:
         message = "Couldn't resolve to a {type_name}: {value} is not an ID of one."
-        raise Refused(
-            Problem(
-                code, message, field, values={"type_name": type_name, "value": repr(value[:80])}
-            )
-        )
+        values = {"type_name": type_name, "value": repr(value[:80])}
+        raise Refused(Problem(code, message, field, values=values))
     return key
 
 

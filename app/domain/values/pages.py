@@ -140,26 +140,14 @@ def read_page_request(
     field, size = ("last", last) if backwards else ("first", first)
     if size is None or not 0 < size <= MAX_PAGE_SIZE:
         message = "Ask for 1 to {max_page_size} at once: `{field}` of `{name}` is {size}."
-        raise Refused(
-            Problem(
-                "GRAPHQL_ERROR",
-                message,
-                field,
-                values={
-                    "max_page_size": MAX_PAGE_SIZE,
-                    "field": field,
-                    "name": name,
-                    "size": size,
-                },
-            )
-        )
+        asked = {"max_page_size": MAX_PAGE_SIZE, "field": field, "name": name, "size": size}
+        raise Refused(Problem("GRAPHQL_ERROR", message, field, values=asked))
     place, opposite = ("before", "after") if backwards else ("after", "before")
     text, stray = (before, after) if backwards else (after, before)
     if stray:
         message = "Argument `{field}` cannot be combined with `{other}`."
-        raise Refused(
-            Problem("GRAPHQL_ERROR", message, opposite, values={"field": field, "other": opposite})
-        )
+        values = {"field": field, "other": opposite}
+        raise Refused(Problem("GRAPHQL_ERROR", message, opposite, values=values))
     return PageRequest(size, backwards, read_cursor(text, place) if text else ())
 
 

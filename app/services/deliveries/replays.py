@@ -110,14 +110,8 @@ def retry_delivery(
     _refuse_disabled(ports, delivery.webhook_id)
     if not delivery.payload and not rebuild_payloads(ports, [key]):
         now = show_delivery(ports, actor, key) or delivery
-        raise Refused(
-            Problem(
-                "INVALID",
-                "There is no payload: {given_up}",
-                "id",
-                values={"given_up": Phrase(now.given_up)},
-            )
-        )
+        message, values = "There is no payload: {given_up}", {"given_up": Phrase(now.given_up)}
+        raise Refused(Problem("INVALID", message, "id", values=values))
     with ports.database.transaction() as session:
         session.execute(
             update(DeliveryRecord).where(DeliveryRecord.id == key).values(_due_again(ports))

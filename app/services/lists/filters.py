@@ -145,14 +145,8 @@ def limit_values(values: Sequence[str], field: str) -> Sequence[str]:
     """``values``, unless they are more than one statement can look for; refused on ``field``."""
     if len(values) > MAX_VALUES:
         message = "Use at most {max_values} {field}; this has {count}."
-        raise Refused(
-            Problem(
-                "GRAPHQL_ERROR",
-                message,
-                field,
-                values={"max_values": MAX_VALUES, "field": field, "count": len(values)},
-            )
-        )
+        counts = {"max_values": MAX_VALUES, "field": field, "count": len(values)}
+        raise Refused(Problem("GRAPHQL_ERROR", message, field, values=counts))
     return values
 
 
