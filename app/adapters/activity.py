@@ -15,13 +15,7 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.domain.apps.apps import (
-    ANY_REQUEST,
-    MINUTE,
-    SLOW_REQUEST,
-    SPANS_KEPT,
-    span_start,
-)
+from app.domain.apps.apps import ANY_REQUEST, MINUTE, SLOW_REQUEST, SPANS_KEPT, span_start
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import TrafficKind, bucket_of
 from app.domain.values.installation import DatabaseUnavailable, Fault

@@ -28,9 +28,7 @@ from prometheus_client.metrics_core import (
     GaugeMetricFamily,
     HistogramMetricFamily,
 )
-from prometheus_client.metrics_core import (
-    Metric as Family,
-)
+from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 from typing_extensions import override
 

@@ -94,11 +94,7 @@ class SqlSignInLog:
     """Writes the refusals that its buffer has counted."""
 
     def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        encryption: Encryption,
-        interval: float = INTERVAL,
+        self, database: Database, clock: Clock, encryption: Encryption, interval: float = INTERVAL
     ) -> None:
         self._database = database
         self._clock = clock
@@ -110,9 +106,7 @@ class SqlSignInLog:
     def count_refusal(self, refusal: SignInRefusal, user_agent: str) -> None:
         now = self._clock.now()
         kept = replace(
-            refusal,
-            email=refusal.email[:_MAX_ENTERED_LENGTH],
-            detail=_storable(refusal.detail),
+            refusal, email=refusal.email[:_MAX_ENTERED_LENGTH], detail=_storable(refusal.detail)
         )
         attempts = _Attempts(now, now, user_agent[:_MAX_USER_AGENT_LENGTH], 1)
         with self._buffer as refusals:

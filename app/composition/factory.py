@@ -43,13 +43,7 @@ from app.web.request_hooks import (
     make_request_traces,
     request_hooks,
 )
-from app.web.server import (
-    THREADS,
-    BodyLimits,
-    BufferedServer,
-    Server,
-    close_connections_when,
-)
+from app.web.server import THREADS, BodyLimits, BufferedServer, Server, close_connections_when
 from app.web.sessions import PageSessions, cookie_settings
 from app.web.translation import set_up_translation
 

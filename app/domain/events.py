@@ -293,26 +293,9 @@ CHANNEL = Subject(
     "Channels",
 )
 SHOP = Subject(
-    "Shop",
-    "shop",
-    Permission.MANAGE_SETTINGS,
-    "id name metadata { key value }",
-    "shop",
-    "Shop",
+    "Shop", "shop", Permission.MANAGE_SETTINGS, "id name metadata { key value }", "shop", "Shop"
 )
-SUBJECTS = (
-    PERSON,
-    CUSTOMER,
-    STAFF,
-    GROUP,
-    APP,
-    PRODUCT,
-    ORDER,
-    CHECKOUT,
-    ADDRESS,
-    CHANNEL,
-    SHOP,
-)
+SUBJECTS = (PERSON, CUSTOMER, STAFF, GROUP, APP, PRODUCT, ORDER, CHECKOUT, ADDRESS, CHANNEL, SHOP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import (
-    Connection,
-    Index,
-    String,
-    delete,
-    event,
-    insert,
-    inspect,
-    select,
-)
+from sqlalchemy import Connection, Index, String, delete, event, insert, inspect, select
 from sqlalchemy.orm import Mapped, Mapper, mapped_column
 
 from app.domain.accounts.search import ADDRESS_FIELDS, MAX_WORD_LENGTH, words_in, words_of
@@ -67,9 +58,7 @@ def _addresses_of(
 
 
 def _write(
-    connection: Connection,
-    people: Iterable[Any],
-    addresses: Mapping[int, list[Mapping[str, str]]],
+    connection: Connection, people: Iterable[Any], addresses: Mapping[int, list[Mapping[str, str]]]
 ) -> None:
     keys = [one.id for one in people]
     rows = [
@@ -129,10 +118,7 @@ class AppWordRecord(Record):
     """One word of one app, folded (``app.domain.accounts.search``)."""
 
     __tablename__ = "app_words"
-    __table_args__ = (
-        Index("ix_app_words_search", "word", "app_id"),
-        {"sqlite_with_rowid": False},
-    )
+    __table_args__ = (Index("ix_app_words_search", "word", "app_id"), {"sqlite_with_rowid": False})
 
     app_id: Mapped[int] = deleted_with("apps.id", primary_key=True)
     word: Mapped[str] = mapped_column(WORD, primary_key=True)

@@ -2,15 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import (
-    CheckConstraint,
-    Index,
-    String,
-    Text,
-    UniqueConstraint,
-    false,
-    true,
-)
+from sqlalchemy import CheckConstraint, Index, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import (

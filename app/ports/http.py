@@ -31,12 +31,7 @@ class CallFault(StrEnum):
     """The call was not made: too many others wait, or the last ones failed."""
 
 
-_PASSING = (
-    CallFault.UNREACHABLE,
-    CallFault.INTERRUPTED,
-    CallFault.TIMEOUT,
-    CallFault.NOT_CALLED,
-)
+_PASSING = (CallFault.UNREACHABLE, CallFault.INTERRUPTED, CallFault.TIMEOUT, CallFault.NOT_CALLED)
 
 
 class CallFailed(Exception):

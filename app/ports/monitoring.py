@@ -95,8 +95,7 @@ SIGN_INS = _metric(
     ("method", "result"),
 )
 THROTTLE_BLOCKS = _metric(
-    "latchkey_throttle_blocks_total",
-    "Times that the login throttle blocked an IP address.",
+    "latchkey_throttle_blocks_total", "Times that the login throttle blocked an IP address."
 )
 HASHES_WAITING = _metric(
     "latchkey_password_hashes_waiting",
@@ -105,9 +104,7 @@ HASHES_WAITING = _metric(
     MetricKind.PROCESS_GAUGE,
 )
 ATTEMPTS = _metric(
-    "latchkey_delivery_attempts_total",
-    "Attempts to deliver webhooks by result.",
-    ("result",),
+    "latchkey_delivery_attempts_total", "Attempts to deliver webhooks by result.", ("result",)
 )
 ATTEMPT_SECONDS = _metric(
     "latchkey_delivery_attempt_duration_seconds",
@@ -117,13 +114,10 @@ ATTEMPT_SECONDS = _metric(
     _SLOW,
 )
 DELIVERIES = _metric(
-    "latchkey_deliveries_total",
-    "Deliveries that ended with an attempt, by result.",
-    ("result",),
+    "latchkey_deliveries_total", "Deliveries that ended with an attempt, by result.", ("result",)
 )
 DELIVERIES_DUE = _gauge(
-    "latchkey_deliveries_due",
-    "Deliveries that are due and wait for a worker; counted to 100,000.",
+    "latchkey_deliveries_due", "Deliveries that are due and wait for a worker; counted to 100,000."
 )
 OLDEST_DELIVERY = _gauge(
     "latchkey_delivery_oldest_due_seconds",
@@ -135,8 +129,7 @@ DELIVERIES_HELD_UP = _gauge(
     "endpoints that fail, are paused, or are sent as much as they get at once, don't count.",
 )
 DELIVERIES_RETRYING = _gauge(
-    "latchkey_deliveries_retrying",
-    "Deliveries that wait for a later attempt; counted to 100,000.",
+    "latchkey_deliveries_retrying", "Deliveries that wait for a later attempt; counted to 100,000."
 )
 _WEBHOOK = ("webhook", "name", "app")
 WEBHOOK_DELIVERIES = _gauge(
@@ -168,10 +161,7 @@ OLDEST_EVENT = _gauge(
     "latchkey_outbox_oldest_event_seconds",
     "How long the oldest event has been in the outbox; 0 if there is none.",
 )
-MAILS_DUE = _gauge(
-    "latchkey_outbox_mails",
-    "Emails that are due; counted to 100,000.",
-)
+MAILS_DUE = _gauge("latchkey_outbox_mails", "Emails that are due; counted to 100,000.")
 OLDEST_MAIL = _gauge(
     "latchkey_outbox_oldest_mail_seconds",
     "How long the oldest due email has been waiting; 0 if none is.",
@@ -202,10 +192,7 @@ MIGRATION_PENDING = _gauge(
     "latchkey_migration_pending",
     "1 if the database lacks a migration of this version, which didn't run or failed, else 0.",
 )
-READY = _gauge(
-    "latchkey_ready",
-    "1 if /readyz answers 200, else 0.",
-)
+READY = _gauge("latchkey_ready", "1 if /readyz answers 200, else 0.")
 DEGRADED = _gauge(
     "latchkey_degraded",
     "1 if /readyz answers 200 although a check has a warning, such as Redis being away, else 0.",
@@ -244,11 +231,7 @@ REPLICA_READY = _gauge(
     "latchkey_replica_ready",
     "1 if lists can be read from the replica, else 0. Absent without DATABASE_REPLICA_URL.",
 )
-BUILD = _gauge(
-    "latchkey_build_info",
-    "Always 1; the version is in the label.",
-    ("version",),
-)
+BUILD = _gauge("latchkey_build_info", "Always 1; the version is in the label.", ("version",))
 
 METRICS = tuple(_METRICS)
 """All of them, in the order of the documentation."""

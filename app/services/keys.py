@@ -12,31 +12,12 @@ from datetime import datetime, timedelta
 from math import ceil, inf
 from types import MappingProxyType
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    and_,
-    delete,
-    false,
-    func,
-    or_,
-    select,
-    true,
-    update,
-)
+from sqlalchemy import ColumnElement, Select, and_, delete, false, func, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.keys import (
-    CACHE_TIME,
-    KEY_ID,
-    KeyState,
-    PublicKey,
-    Ring,
-    SigningKey,
-    Withdrawal,
-)
+from app.domain.keys import CACHE_TIME, KEY_ID, KeyState, PublicKey, Ring, SigningKey, Withdrawal
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import DatabaseUnavailable, KeyUnreadable, SchemaBehind
 from app.models import SessionRecord, ShopRecord, SigningKeyRecord

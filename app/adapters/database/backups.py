@@ -250,10 +250,7 @@ class PostgresqlBackups:
 
     @contextmanager
     def open(self, file: Path, key: BackupKey) -> Iterator[OpenBackup]:
-        with (
-            private_temporary_folder() as folder,
-            opened_backup(file, key, folder) as facts,
-        ):
+        with private_temporary_folder() as folder, opened_backup(file, key, folder) as facts:
             if (folder / _DUMP).is_file():
                 # Reads all of it, and finds a program that is too old for it.
                 _run("", "pg_restore", "--file=/dev/null", str(folder / _DUMP))
@@ -360,10 +357,7 @@ class SqliteBackups:
 
     @contextmanager
     def open(self, file: Path, key: BackupKey) -> Iterator[OpenBackup]:
-        with (
-            private_temporary_folder() as folder,
-            opened_backup(file, key, folder) as facts,
-        ):
+        with private_temporary_folder() as folder, opened_backup(file, key, folder) as facts:
             for copy in folder.glob("*.sqlite3"):
                 _check(copy)
             yield _OpenSqlite(self, facts, folder)

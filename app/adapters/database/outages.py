@@ -10,12 +10,7 @@ from threading import Lock
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
-from app.domain.values.installation import (
-    DatabaseBusy,
-    DatabaseUnavailable,
-    Fault,
-    SchemaBehind,
-)
+from app.domain.values.installation import DatabaseBusy, DatabaseUnavailable, Fault, SchemaBehind
 
 _BEHIND = ("no such table", "no such column")
 _UNREADABLE = (

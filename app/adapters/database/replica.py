@@ -15,12 +15,7 @@ from typing_extensions import override
 from app.adapters.database.engines import replica_engine, trace_statements
 from app.adapters.database.outages import Outage, translate_errors
 from app.adapters.database.sql_database import SqlDatabase, measure_pool
-from app.domain.values.installation import (
-    DatabaseBusy,
-    DatabaseUnavailable,
-    Fault,
-    Unreachable,
-)
+from app.domain.values.installation import DatabaseBusy, DatabaseUnavailable, Fault, Unreachable
 from app.ports import Metrics, NamedRow, ReadSession, Subject
 from app.ports.database import MAX_LAG
 from app.ports.monitoring import REPLICA_READS, Measurement, Traces

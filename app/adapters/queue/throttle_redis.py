@@ -321,10 +321,7 @@ class RedisThrottle:
                     now=now,
                 )
                 return BlockedIp(
-                    address,
-                    until,
-                    int(fields.get("known_failures", 0)),
-                    int(fields["failures"]),
+                    address, until, int(fields.get("known_failures", 0)), int(fields["failures"])
                 )
             against_somebody = self._redis.zcount(touched, f"({oldest}", "+inf")
         return BlockedIp(address, 0.0, 0, 0) if against_somebody else None

@@ -89,10 +89,7 @@ def name_problems(first_name: str, last_name: str) -> list[Problem]:
 
     Line breaks and control characters are refused: mails greet with names.
     """
-    problems = (
-        line_problem(first_name, "firstName"),
-        line_problem(last_name, "lastName"),
-    )
+    problems = (line_problem(first_name, "firstName"), line_problem(last_name, "lastName"))
     return [problem for problem in problems if problem is not None]
 
 

@@ -18,11 +18,7 @@ from app.domain.values.installation import PLATFORM, SCHEMA_VERSION
 from app.domain.values.json_values import is_keepable
 from app.domain.values.text import Sentence
 from app.domain.values.text_rules import line_problem, prose_problem
-from app.domain.webhooks import (
-    headers_problem,
-    sync_events_problem,
-    unsent_events_problem,
-)
+from app.domain.webhooks import headers_problem, sync_events_problem, unsent_events_problem
 
 MAX_LINE_LENGTH = 256
 _MAX_PROSE_LENGTH = 20_000

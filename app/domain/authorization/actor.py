@@ -230,11 +230,7 @@ def anonymous(
 ) -> Actor:
     """Return a caller without a credential, or (``fault``) with a broken one."""
     return Actor(
-        ActorKind.ANONYMOUS,
-        address=address,
-        user_agent=user_agent,
-        issuer=issuer,
-        fault=fault,
+        ActorKind.ANONYMOUS, address=address, user_agent=user_agent, issuer=issuer, fault=fault
     )
 
 

@@ -68,9 +68,7 @@ class ImportedGroup:
 
 
 def convert_person(
-    source: Mapping[str, object],
-    rights: Rights = NO_RIGHTS,
-    hidden_metadata: Collection[str] = (),
+    source: Mapping[str, object], rights: Rights = NO_RIGHTS, hidden_metadata: Collection[str] = ()
 ) -> Converted[ImportedPerson]:
     """Return the person in a row of ``account_user``; ``None`` if the email can't be used.
 
@@ -161,11 +159,7 @@ def _language(row: SourceRow) -> str:
         return code or DEFAULT_LANGUAGE
     template = "The language {language} doesn't exist here; {used} is used."
     row.add(
-        "LANGUAGE_UNKNOWN",
-        Outcome.CHANGED,
-        template,
-        language=written[:40],
-        used=DEFAULT_LANGUAGE,
+        "LANGUAGE_UNKNOWN", Outcome.CHANGED, template, language=written[:40], used=DEFAULT_LANGUAGE
     )
     return DEFAULT_LANGUAGE
 

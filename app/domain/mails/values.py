@@ -116,11 +116,7 @@ _MORE: Mapping[MailKind, Callable[[datetime], Mapping[str, str]]] = {
     MailKind.WEBHOOK_RECOVERED: _failing,
 }
 _WITHOUT_TIME = {*_PURPOSES, MailKind.ACCOUNT_EXISTS, MailKind.SIGN_IN_CODE}
-_OF_WEBHOOKS = {
-    MailKind.WEBHOOK_DISABLED,
-    MailKind.WEBHOOK_FAILING,
-    MailKind.WEBHOOK_RECOVERED,
-}
+_OF_WEBHOOKS = {MailKind.WEBHOOK_DISABLED, MailKind.WEBHOOK_FAILING, MailKind.WEBHOOK_RECOVERED}
 _WITHOUT_LINK = {MailKind.ACCOUNT_SECURED, *_OF_WEBHOOKS}
 
 

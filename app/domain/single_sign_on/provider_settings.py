@@ -56,10 +56,7 @@ MASK = "****"
 
 SETTINGS = (
     Setting(
-        "client_id",
-        "Client ID",
-        "The client ID registered at the provider.",
-        max_length=1024,
+        "client_id", "Client ID", "The client ID registered at the provider.", max_length=1024
     ),
     Setting(
         "client_secret",
@@ -74,31 +71,15 @@ SETTINGS = (
         "Ask for offline_access, so that sessions can be refreshed at the provider.",
         SettingType.BOOLEAN,
     ),
-    Setting(
-        "oauth_authorization_url",
-        "Authorization URL",
-        "Where users sign in.",
-    ),
-    Setting(
-        "oauth_token_url",
-        "Token URL",
-        "URL for exchanging codes and refresh tokens.",
-    ),
+    Setting("oauth_authorization_url", "Authorization URL", "Where users sign in."),
+    Setting("oauth_token_url", "Token URL", "URL for exchanging codes and refresh tokens."),
     Setting(
         "json_web_key_set_url",
         "JSON Web Key Set URL",
         "URL of the keys that verify the provider's tokens.",
     ),
-    Setting(
-        "oauth_logout_url",
-        "Logout URL",
-        "URL that also signs people out at the provider.",
-    ),
-    Setting(
-        "user_info_url",
-        "User info URL",
-        "URL that returns the user of an access token.",
-    ),
+    Setting("oauth_logout_url", "Logout URL", "URL that also signs people out at the provider."),
+    Setting("user_info_url", "User info URL", "URL that returns the user of an access token."),
     Setting(
         "audience",
         "Audience",
@@ -124,10 +105,7 @@ SETTINGS = (
         max_length=150,
     ),
     Setting(
-        "issuer",
-        "Issuer",
-        "The issuer in the provider's tokens. Checked if set.",
-        max_length=900,
+        "issuer", "Issuer", "The issuer in the provider's tokens. Checked if set.", max_length=900
     ),
     Setting(
         "trust_emails",

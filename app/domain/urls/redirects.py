@@ -5,12 +5,7 @@ from collections.abc import Iterable
 from urllib.parse import quote, unquote_plus, urlencode, urlsplit, urlunsplit
 
 from app.domain.sign_in.tokens import is_loopback_host
-from app.domain.urls.web_urls import (
-    WebUrl,
-    ascii_host,
-    normalize_url,
-    parse_web_url,
-)
+from app.domain.urls.web_urls import WebUrl, ascii_host, normalize_url, parse_web_url
 from app.domain.values.errors import Problem
 
 _SECURE_PORT = 443

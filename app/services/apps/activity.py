@@ -35,10 +35,7 @@ class ActivityPeriod(StrEnum):
     @property
     def step(self) -> timedelta:
         """The length of one span."""
-        steps = {
-            ActivityPeriod.HOUR: timedelta(minutes=1),
-            ActivityPeriod.DAY: timedelta(hours=1),
-        }
+        steps = {ActivityPeriod.HOUR: timedelta(minutes=1), ActivityPeriod.DAY: timedelta(hours=1)}
         return steps.get(self, timedelta(days=1))
 
     @property

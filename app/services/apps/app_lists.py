@@ -214,10 +214,7 @@ def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWe
         rows = session.execute(query).all()
     return tuple(
         record_from(
-            AppWebhook,
-            row,
-            events=read_events(row.events),
-            target_url=masked_url(row.target_url),
+            AppWebhook, row, events=read_events(row.events), target_url=masked_url(row.target_url)
         )
         for row in rows
     )

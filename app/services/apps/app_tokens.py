@@ -89,10 +89,7 @@ def create_app_token(
     """
     refuse_apps(actor, "app")
     expires_at = moment_range(options.expires_at, None).gte
-    refuse_any(
-        line_problem(options.name, "name"),
-        expiry_problem(expires_at, ports.clock.now()),
-    )
+    refuse_any(line_problem(options.name, "name"), expiry_problem(expires_at, ports.clock.now()))
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "app")
         refuse_any(_lasting_problem(app, "app"))

@@ -279,11 +279,7 @@ def _claim(ports: Ports) -> _Claimed | None:
         stored.next_attempt_at, stored.updated_at = now + LEASE, now
         stored.attempts += 1
         return _Claimed(
-            stored.id,
-            stored.lease,
-            stored.manifest_url,
-            stored.attempts,
-            requester(stored.caller),
+            stored.id, stored.lease, stored.manifest_url, stored.attempts, requester(stored.caller)
         )
 
 

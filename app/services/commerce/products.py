@@ -49,13 +49,7 @@ from app.services.lists.filters import (
     limit_values,
     nested_condition,
 )
-from app.services.lists.paging import (
-    Order,
-    Query,
-    read_by_keys,
-    read_page,
-    with_conditions,
-)
+from app.services.lists.paging import Order, Query, read_by_keys, read_page, with_conditions
 from app.services.outbox.publisher import add_event
 
 _FIELDS = (

@@ -162,12 +162,7 @@ def _kinds_of_event(kinds: Kinds, event: EventType | UnsentEvent) -> Kinds:
 
 
 def _run(
-    ports: Ports,
-    actor: Actor,
-    reader: Actor,
-    kinds: Kinds,
-    object_id: str | None,
-    query: str,
+    ports: Ports, actor: Actor, reader: Actor, kinds: Kinds, object_id: str | None, query: str
 ) -> DryRun:
     named = None if object_id is None else named_object(object_id)
     if named is not None:

@@ -210,9 +210,7 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     return len(entries)
 
 
-def _claim(
-    ports: Ports,
-) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[Subscriber, ...]]]:
+def _claim(ports: Ports) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[Subscriber, ...]]]:
     """Lease open events; return them with their subscribers by event name."""
     now = ports.shared_clock.now()
     if not ports.database.read(_ANY_OPEN, open_parameters(now)):

@@ -68,10 +68,7 @@ DELIVERY_COLUMNS = columns_for(EventDelivery, DeliveryRecord)
 ATTEMPT_COLUMNS = columns_for(Attempt, DeliveryAttemptRecord)
 
 _APP = "viewing_app"
-_JUDGED = (
-    DeliveryRecord.event.label("judged_event"),
-    APP_PERMISSIONS.label("app_permissions"),
-)
+_JUDGED = (DeliveryRecord.event.label("judged_event"), APP_PERMISSIONS.label("app_permissions"))
 """By what it is judged whether a person sees a delivery's payload."""
 
 Pages = Mapping[int, Page[Row[*tuple[object, ...]]]]

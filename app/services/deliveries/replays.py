@@ -240,11 +240,7 @@ def _refuse_disabled(ports: Ports, webhook_id: int) -> None:
 
 @requires_person(Permission.MANAGE_APPS)
 def preview_replay(
-    ports: Ports,
-    actor: Actor,
-    webhook_id: int,
-    since: datetime,
-    scope: ReplayScope = EVERYTHING,
+    ports: Ports, actor: Actor, webhook_id: int, since: datetime, scope: ReplayScope = EVERYTHING
 ) -> ReplayResult:
     """Count what ``replay_deliveries`` would send, and refuse as it does; nothing is sent.
 

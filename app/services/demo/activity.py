@@ -99,8 +99,7 @@ def _use_tokens(past: Past, session: Session, app_id: int | None) -> None:
             update(AppTokenRecord)
             .where(AppTokenRecord.id == key)
             .values(
-                last_used_at=past.moment(0.05 + place * 7),
-                last_used_address=_WAREHOUSE_ADDRESS,
+                last_used_at=past.moment(0.05 + place * 7), last_used_address=_WAREHOUSE_ADDRESS
             )
         )
 

@@ -78,10 +78,7 @@ _APPS = (
         frozenset({Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS}),
         (
             DemoWebhook(
-                "Packing list",
-                "https://warehouse.example/hooks/orders",
-                _ORDERS,
-                is_secret=True,
+                "Packing list", "https://warehouse.example/hooks/orders", _ORDERS, is_secret=True
             ),
             DemoWebhook(
                 "Stock sheet",
@@ -119,12 +116,7 @@ _APPS = (
             ),
         ),
     ),
-    _App(
-        "Old till",
-        58 * DAY,
-        frozenset({Permission.MANAGE_ORDERS}),
-        deactivated=29 * DAY,
-    ),
+    _App("Old till", 58 * DAY, frozenset({Permission.MANAGE_ORDERS}), deactivated=29 * DAY),
 )
 
 APP_NAMES = tuple(app.name for app in _APPS)

@@ -80,10 +80,7 @@ def answers(host: str, issued_at: datetime, place: int, now: datetime) -> tuple[
         if well < now:
             return (timed_out, Answer(retried_at, quick, *_BROKEN), Answer(well, quick, *_OK))
     if place % _EVERY_BUSY == _EVERY_BUSY // 2:
-        return (
-            Answer(began, quick, *_BUSY),
-            Answer(began + timedelta(seconds=5.3), quick, *_OK),
-        )
+        return (Answer(began, quick, *_BUSY), Answer(began + timedelta(seconds=5.3), quick, *_OK))
     return (Answer(began, quick, *_OK),)
 
 

@@ -104,10 +104,7 @@ class Past:
         if key is None:
             return MAKER
         return replace(
-            self.person(key, email),
-            is_staff=True,
-            permissions=ALL_PERMISSIONS,
-            address=_OFFICE,
+            self.person(key, email), is_staff=True, permissions=ALL_PERMISSIONS, address=_OFFICE
         )
 
     def person(self, key: int, email: str) -> Actor:

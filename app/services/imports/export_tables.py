@@ -100,19 +100,8 @@ def _exported_columns(record: type[Record]) -> tuple[str, ...]:
 
 
 TABLES = (
-    ExportedTable(
-        "settings",
-        "Settings",
-        Section.SETTINGS,
-        ShopRecord,
-    ),
-    ExportedTable(
-        "logo",
-        "Logo",
-        Section.SETTINGS,
-        LogoRecord,
-        order=("name",),
-    ),
+    ExportedTable("settings", "Settings", Section.SETTINGS, ShopRecord),
+    ExportedTable("logo", "Logo", Section.SETTINGS, LogoRecord, order=("name",)),
     ExportedTable(
         "mail_template",
         "Email templates",
@@ -145,12 +134,7 @@ TABLES = (
         order=("user_id", "size", "name"),
         batch=20,
     ),
-    ExportedTable(
-        "address",
-        "Addresses",
-        Section.PEOPLE,
-        AddressRecord,
-    ),
+    ExportedTable("address", "Addresses", Section.PEOPLE, AddressRecord),
     ExportedTable(
         "identity",
         "Linked accounts",
@@ -201,12 +185,7 @@ TABLES = (
         unique=(("digest",),),
         is_secret=True,
     ),
-    ExportedTable(
-        "app_extension",
-        "App extensions",
-        Section.APPS,
-        AppExtensionRecord,
-    ),
+    ExportedTable("app_extension", "App extensions", Section.APPS, AppExtensionRecord),
     ExportedTable(
         "webhook",
         "Webhooks",

@@ -10,11 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.passwords.imported_hashes import (
-    ImportedPassword,
-    ImportedPasswordState,
-    classify,
-)
+from app.domain.passwords.imported_hashes import ImportedPassword, ImportedPasswordState, classify
 from app.domain.shop.setting_table import SETTINGS
 from app.domain.shop.settings import PasswordLoginMode, StaffSecondFactor
 from app.domain.values.ids import MAX_KEY_LENGTH

@@ -236,15 +236,7 @@ Values = dict[str, object]
 
 _MISSING = Problem("NOT_FOUND", "There is no person with this email.", "email")
 _EXPORTED = {table.record: table for table in TABLES}
-_SESSION = (
-    "created_at",
-    "last_used_at",
-    "expires_at",
-    "origin",
-    "amr",
-    "address",
-    "user_agent",
-)
+_SESSION = ("created_at", "last_used_at", "expires_at", "origin", "amr", "address", "user_agent")
 _SIGN_IN = (
     "at",
     "first_at",
@@ -430,11 +422,7 @@ def _with_lines(
 
 
 def _deliveries(
-    ports: Ports,
-    session: Session,
-    key: int,
-    orders: Collection[Values],
-    carts: Collection[Values],
+    ports: Ports, session: Session, key: int, orders: Collection[Values], carts: Collection[Values]
 ) -> Iterator[Values]:
     """Yield what apps were sent about them, and by which webhook; links without their secrets."""
     stored = session.scalars(select(AddressRecord.id).where(AddressRecord.user_id == key)).all()

@@ -31,9 +31,7 @@ def find_entries(
 ) -> Mapping[int, Entry]:
     """Return the entries of these keys."""
     query = select(
-        ImportedRowRecord.row_id,
-        ImportedRowRecord.source_digest,
-        ImportedRowRecord.written_digest,
+        ImportedRowRecord.row_id, ImportedRowRecord.source_digest, ImportedRowRecord.written_digest
     ).where(
         ImportedRowRecord.kind == kind,
         ImportedRowRecord.import_id == import_id,

@@ -290,11 +290,7 @@ def _problem(run: Run, section: Section) -> Problem | None:
         "{imported} rows were imported from {table}, but the source has only {left}. Check that "
         "it's the right database. To remove the others here, pass --allow-removals."
     )
-    values: dict[str, object] = {
-        "imported": imported,
-        "table": section.table,
-        "left": left,
-    }
+    values: dict[str, object] = {"imported": imported, "table": section.table, "left": left}
     return Problem("MANY_REMOVED", message, values=values)
 
 

@@ -25,11 +25,7 @@ from app.ports.import_source import TableRow
 from app.ports.keys import DecryptionError
 from app.services.imports.apps import AppOwned
 from app.services.imports.bulk import insert_rows
-from app.services.imports.groups import (
-    APP_PERMISSIONS,
-    find_codenames,
-    number,
-)
+from app.services.imports.groups import APP_PERMISSIONS, find_codenames, number
 from app.services.imports.sections import Row, Run, State
 from app.services.webhooks.stored_webhooks import (
     decrypted_headers,

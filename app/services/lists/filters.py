@@ -115,11 +115,7 @@ def _too_much() -> Refused:
         "Use at most {max_conditions} conditions, nested at most {max_depth} deep, with at most "
         "{max_values} values."
     )
-    values = {
-        "max_conditions": MAX_CONDITIONS,
-        "max_depth": MAX_DEPTH,
-        "max_values": MAX_VALUES,
-    }
+    values = {"max_conditions": MAX_CONDITIONS, "max_depth": MAX_DEPTH, "max_values": MAX_VALUES}
     return Refused(Problem("GRAPHQL_ERROR", message, "where", values=values))
 
 

@@ -34,14 +34,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from typing_extensions import TypeVarTuple
 
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import (
-    BAD_CURSOR,
-    MAX_COUNTED,
-    Counts,
-    Page,
-    PageRequest,
-    with_items,
-)
+from app.domain.values.pages import BAD_CURSOR, MAX_COUNTED, Counts, Page, PageRequest, with_items
 from app.models.record import Record as StoredRecord
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.authorization.register import building_block
@@ -296,10 +289,7 @@ def _statement(
 def _values(order: Order, request: PageRequest) -> dict[str, object]:
     """Return the values for the statement of a page; refuses a cursor of another list."""
     cursor = enumerate(_typed(order, request))
-    return {
-        _ROWS: request.size + 1,
-        **{_PLACE.format(number): value for number, value in cursor},
-    }
+    return {_ROWS: request.size + 1, **{_PLACE.format(number): value for number, value in cursor}}
 
 
 @building_block
@@ -374,9 +364,7 @@ def count_up_to(query: Select[*tuple[Any, ...]], most: int) -> ScalarSelect[int]
 
 
 def _read_counts(
-    session: ReadSession,
-    rows: Sequence[Row[*tuple[object, ...]]],
-    counts: tuple[Label[int], ...],
+    session: ReadSession, rows: Sequence[Row[*tuple[object, ...]]], counts: tuple[Label[int], ...]
 ) -> Counts:
     row: NamedRow = rows[0] if rows else session.execute(select(*counts)).one()
     return Counts(row.matching_count, row.total_count)

@@ -181,9 +181,7 @@ _REASONS: Mapping[str, Problem] = {
         "id",
     ),
     MailKind.EMAIL_CHANGE_REQUEST: Problem(
-        "INVALID",
-        "Only the person can request this link again: it needs their password.",
-        "id",
+        "INVALID", "Only the person can request this link again: it needs their password.", "id"
     ),
     MailKind.ACCOUNT_DELETION_REQUEST: Problem(
         "INVALID", "Only the person can request this link again, while signed in.", "id"

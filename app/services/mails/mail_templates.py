@@ -436,11 +436,7 @@ def _fault(ports: Ports, row: MailTemplateRecord) -> Problem | None:
 
 
 def _record(
-    ports: Ports,
-    actor: Actor,
-    session: Session,
-    action: str,
-    of: tuple[MailKind, str, int, int],
+    ports: Ports, actor: Actor, session: Session, action: str, of: tuple[MailKind, str, int, int]
 ) -> None:
     kind, language, before, after = of
     versions: list[Mapping[str, object]] = [{"version": number} for number in (before, after)]

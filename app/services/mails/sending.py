@@ -263,9 +263,7 @@ def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
                 OutboxMailRecord.lease == lease,
             )
             .values(
-                lease="",
-                next_attempt_at=ports.clock.now(),
-                attempts=OutboxMailRecord.attempts - 1,
+                lease="", next_attempt_at=ports.clock.now(), attempts=OutboxMailRecord.attempts - 1
             )
         )
 

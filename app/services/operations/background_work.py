@@ -19,11 +19,7 @@ from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.services.authorization.register import building_block, internal
 from app.services.deliveries import dispatch, fanout
-from app.services.deliveries.backlog import (
-    EndpointBacklog,
-    read_endpoint_backlogs,
-    read_waiting,
-)
+from app.services.deliveries.backlog import EndpointBacklog, read_endpoint_backlogs, read_waiting
 from app.services.deliveries.dispatch import oldest_waiting_for_worker
 from app.services.lists.filters import is_due
 from app.services.lists.paging import count_up_to
@@ -166,8 +162,7 @@ _WAITING = {
     .exists(),
     "storefront": select(ShopRecord.id)
     .where(
-        ShopRecord.allow_storefront_traffic.is_(False),
-        ShopRecord.storefront_opens_at <= _HOST_NOW,
+        ShopRecord.allow_storefront_traffic.is_(False), ShopRecord.storefront_opens_at <= _HOST_NOW
     )
     .exists(),
 }

@@ -8,12 +8,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import InternalError
 
 from app.domain.authorization.actor import Actor
-from app.domain.values.installation import (
-    VERSION,
-    BackupFailed,
-    DatabaseUnavailable,
-    SchemaBehind,
-)
+from app.domain.values.installation import VERSION, BackupFailed, DatabaseUnavailable, SchemaBehind
 from app.models import HeartbeatRecord, ShopRecord
 from app.ports import Ports
 from app.ports.database import BackupFacts, BackupKey, BackupLock
@@ -51,10 +46,7 @@ def create_backup(
     size = ports.backups.write(file, facts, lock)
     if revision == ports.schema.newest():
         # A replica can be backed up, but not written to.
-        with (
-            suppress(InternalError, DatabaseUnavailable),
-            ports.database.transaction() as session,
-        ):
+        with suppress(InternalError, DatabaseUnavailable), ports.database.transaction() as session:
             session.execute(update(HeartbeatRecord).values(backed_up_at=ports.shared_clock.now()))
     return facts, size
 

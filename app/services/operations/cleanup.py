@@ -176,10 +176,7 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
             ports,
             DeliveryRecord.id,
             DeliveryRecord.created_at,
-            or_(
-                DeliveryRecord.next_attempt_at.is_(None),
-                DeliveryRecord.webhook_id.in_(_PAUSED),
-            ),
+            or_(DeliveryRecord.next_attempt_at.is_(None), DeliveryRecord.webhook_id.in_(_PAUSED)),
             older_by=RETENTION,
         ),
         events=_delete_old(

@@ -33,11 +33,7 @@ from app.ports.mail import MailUndeliverable
 from app.ports.throttle import ThrottleUnavailable
 from app.services.accounts.email_links import redirect_refusal
 from app.services.authorization.register import building_block, internal
-from app.services.deliveries.backlog import (
-    EndpointBacklog,
-    read_endpoint_backlogs,
-    read_waiting,
-)
+from app.services.deliveries.backlog import EndpointBacklog, read_endpoint_backlogs, read_waiting
 from app.services.identity.providers import known_providers
 from app.services.keys import ring
 from app.services.mails.mail_templates import broken_templates

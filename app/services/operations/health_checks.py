@@ -117,10 +117,7 @@ def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> CheckResult:
 @building_block
 def second_factor_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether all staff have the second factor that the shop requires; none while it doesn't."""
-    query = select(
-        ShopRecord.second_factor_from,
-        staff_without_second_factor().label("without"),
-    )
+    query = select(ShopRecord.second_factor_from, staff_without_second_factor().label("without"))
     with ports.database.reading() as session:
         row = session.execute(query).one()
     begins = row.second_factor_from

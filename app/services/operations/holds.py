@@ -220,11 +220,7 @@ def _discard_emails(session: Session, since: datetime, _now: datetime) -> int:
             ),
         )
         .values(
-            next_attempt_at=None,
-            awaited_event_id=None,
-            sealed="",
-            lease="",
-            last_error=_DISCARDED,
+            next_attempt_at=None, awaited_event_id=None, sealed="", lease="", last_error=_DISCARDED
         )
         .returning(OutboxMailRecord.id)
     )

@@ -130,10 +130,7 @@ SECRET_COLUMNS = (
         lambda user_id: [authenticator_app_purpose(user_id)],
     ),
     SecretColumn(
-        "codes by email",
-        EmailCodeRecord.id,
-        EmailCodeRecord.sealed,
-        _fixed_purposes(EMAIL_CODE),
+        "codes by email", EmailCodeRecord.id, EmailCodeRecord.sealed, _fixed_purposes(EMAIL_CODE)
     ),
     SecretColumn(
         "pending SSO sign-ins",

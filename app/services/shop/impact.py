@@ -109,9 +109,7 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
         count_bounded(customers).label("customers"),
         count_bounded(
             customers.where(
-                user.is_active.is_(True),
-                user.password_hash.is_not(None),
-                ~has_sign_on(),
+                user.is_active.is_(True), user.password_hash.is_not(None), ~has_sign_on()
             )
         ).label("customers_by_password"),
         count_bounded(

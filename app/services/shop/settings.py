@@ -20,13 +20,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import ShopMetadataUpdated
 from app.domain.mails.design import LOGO_NAME_LENGTH, MAX_HEIGHT, MAX_LOGO_SIZE, MAX_WIDTH, Logo
 from app.domain.mails.mail import LINK_EVENTS, MailSender, sender_setting
-from app.domain.shop.setting_table import (
-    SETTINGS,
-    Setting,
-    SettingKind,
-    given_values,
-    shop_facts,
-)
+from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, given_values, shop_facts
 from app.domain.shop.settings import (
     PasswordLoginMode,
     ShopSettings,

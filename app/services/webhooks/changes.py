@@ -168,11 +168,7 @@ def create_webhook(
 
 
 def _keeps_links(
-    ports: Ports,
-    actor: Actor,
-    webhook_id: str | None,
-    identifier: str,
-    input_: WebhookInput,
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, input_: WebhookInput
 ) -> str:
     if input_ in (WebhookInput(is_active=False), WebhookInput(is_paused=True)):
         return ""
@@ -197,11 +193,7 @@ def _keeps_links(
 )
 @staff_and_apps
 def update_webhook(
-    ports: Ports,
-    actor: Actor,
-    webhook_id: str | None,
-    identifier: str,
-    input_: WebhookInput,
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, input_: WebhookInput
 ) -> Webhook:
     """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
 
@@ -347,10 +339,7 @@ def _applied(
     if not isinstance(input_.custom_headers, Absent):
         texts = {name: str(value) for name, value in headers.items()}
         after = replace(after, header_names=tuple(texts), reveal_headers=partial(dict, texts))
-    return replace(
-        after,
-        events=_events(ports, before, input_) if events is None else events,
-    )
+    return replace(after, events=_events(ports, before, input_) if events is None else events)
 
 
 def _paused_at(ports: Ports, before: Webhook, input_: WebhookInput) -> datetime | None:

@@ -394,11 +394,7 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
                 _channel_snapshot, partial(read_snapshot, Channel), ("channel.delete",)
             ),
         ),
-        "Shop": StoredSubject(
-            key=ShopRecord.id,
-            read=_shop,
-            name=ShopRecord.name,
-        ),
+        "Shop": StoredSubject(key=ShopRecord.id, read=_shop, name=ShopRecord.name),
     }
 )
 """By the type of ``domain.events.Subject``."""

@@ -327,11 +327,7 @@ def _claim(
 
 
 def _notify(
-    ports: Ports,
-    session: Session,
-    webhook: WebhookRecord,
-    kind: MailKind,
-    since: datetime | None,
+    ports: Ports, session: Session, webhook: WebhookRecord, kind: MailKind, since: datetime | None
 ) -> None:
     """Send an email to the app's contact, or to app managers, and note it in the audit log."""
     app = session.execute(

@@ -24,12 +24,7 @@ class Payload:
 
 
 @building_block
-def make_payload(
-    ports: Ports,
-    app: Actor,
-    query: str,
-    occurrence: Occurrence,
-) -> Payload:
+def make_payload(ports: Ports, app: Actor, query: str, occurrence: Occurrence) -> Payload:
     """Make the payload of ``occurrence`` for ``app``; never inside a transaction.
 
     What the rules refuse is a problem of this payload alone. An unreachable store raises:
@@ -44,12 +39,7 @@ def make_payload(
 
 
 @building_block
-def try_payload(
-    ports: Ports,
-    app: Actor,
-    query: str,
-    occurrence: Occurrence,
-) -> Payload:
+def try_payload(ports: Ports, app: Actor, query: str, occurrence: Occurrence) -> Payload:
     """Make a payload as ``make_payload`` does; return Latchkey's own errors under a request ID.
 
     The caller raises the fault after handling the others.
