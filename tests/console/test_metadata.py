@@ -103,6 +103,7 @@ def test_staff_members_have_metadata(staff_console: StaffConsole, shop: Ports) -
     assert kept(shop, UserRecord, key) == ({}, {"desk": "one\ntwo"})
 
 
+@pytest.mark.one_of("kind")
 @pytest.mark.parametrize("kind", ["customer", "parcel_post"])
 def test_key_is_added_edited_and_deleted(
     staff_console: StaffConsole, shop: Ports, kind: str, request: pytest.FixtureRequest
