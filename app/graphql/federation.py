@@ -40,7 +40,7 @@ from app.domain.values.ids import key_of
 from app.graphql.app_nodes import AppNode, app_nodes
 from app.graphql.compatibility import EXTENSIONS
 from app.graphql.context import Info, RequestContext
-from app.graphql.fields import UncheckedScalar
+from app.graphql.fields import ObjectType, UncheckedScalar
 from app.graphql.types.addresses import Address
 from app.graphql.types.apps import App
 from app.graphql.types.groups import Group
@@ -190,11 +190,8 @@ class Entity(graphene.Union):
         return next(kind.shown_as for kind in _KINDS if isinstance(instance, kind.value))
 
 
-class Service(graphene.ObjectType):
+class Service(ObjectType, name="_Service"):
     """A part of a federated graph."""
-
-    class Meta:
-        name = "_Service"
 
     sdl = graphene.NonNull(
         graphene.String, description="The schema with the directives of Apollo Federation 2."

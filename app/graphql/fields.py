@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import graphene
 from graphene.types.resolver import get_default_resolver
 from graphql import ValueNode, value_from_ast_untyped
+from typing_extensions import override
 
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id
@@ -91,6 +92,17 @@ def described_enum(
         name=name,
         description=lambda member: description if member is None else members[member.name],
     )
+
+
+class ObjectType(graphene.ObjectType):
+    """Base of types with options, such as their interfaces, which the class statement names."""
+
+    class Meta:
+        abstract = True
+
+    @override
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
 
 
 class UncheckedScalar(graphene.Scalar):

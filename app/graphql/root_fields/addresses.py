@@ -60,11 +60,8 @@ class AddressInput(graphene.InputObjectType):
     )
 
 
-class _Changed(AccountPayload):
+class _Changed(AccountPayload, abstract=True):
     """The address and its user."""
-
-    class Meta:
-        abstract = True
 
     user = graphene.Field(_USER, description="The user whose address it is.")
     address = graphene.Field(_ADDRESS, description="The address.")

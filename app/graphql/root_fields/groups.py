@@ -70,11 +70,8 @@ class PermissionGroupUpdateInput(graphene.InputObjectType):
     )
 
 
-class GroupPayload(MutationPayload):
+class GroupPayload(MutationPayload, abstract=True):
     """``errors``, and the group."""
-
-    class Meta:
-        abstract = True
 
     errors = errors_of("problems.PermissionGroupError")
     permission_group_errors = former_errors_of("problems.PermissionGroupError")

@@ -52,11 +52,8 @@ def metadata_input(kind: str = "public") -> graphene.InputField:
     )
 
 
-class MetadataPayload(MutationPayload):
+class MetadataPayload(MutationPayload, abstract=True):
     """The object as it is now, and the errors under both of their names."""
-
-    class Meta:
-        abstract = True
 
     errors = errors_of("problems.MetadataError")
     metadata_errors = former_errors_of("problems.MetadataError")

@@ -11,6 +11,7 @@ from graphql import GraphQLError
 from app.domain.sign_in.jws import csrf_token_in
 from app.domain.values.errors import Problem, Refused, TooManyRequests
 from app.graphql.context import Info, RequestContext
+from app.graphql.fields import ObjectType
 from app.services.authorization.rate_limits import limit_operation
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.tokens import Refreshed, TokenPair
@@ -55,37 +56,25 @@ def count_field(description: str) -> graphene.NonNull:
     )
 
 
-class MutationPayload(graphene.ObjectType):
+class MutationPayload(ObjectType, abstract=True):
     """Base of every payload; each declares ``errors`` with ``errors_of``."""
 
-    class Meta:
-        abstract = True
 
-
-class AccountPayload(MutationPayload):
+class AccountPayload(MutationPayload, abstract=True):
     """``errors``, and the same under the older name ``accountErrors``."""
-
-    class Meta:
-        abstract = True
 
     errors = errors_of("problems.AccountError")
     account_errors = former_errors_of("problems.AccountError")
 
 
-class UserPayload(AccountPayload):
+class UserPayload(AccountPayload, abstract=True):
     """The same with the user who was changed."""
-
-    class Meta:
-        abstract = True
 
     user = graphene.Field("app.graphql.types.users.User")
 
 
-class TokenPayload(AccountPayload):
+class TokenPayload(AccountPayload, abstract=True):
     """What answers with a refresh token have."""
-
-    class Meta:
-        abstract = True
 
     refresh_token = graphene.String(
         description="A token to get new access tokens with until it expires."
@@ -172,11 +161,8 @@ def _error_at(info: Info, limited: TooManyRequests) -> GraphQLError:
     )
 
 
-class AppPayload(MutationPayload):
+class AppPayload(MutationPayload, abstract=True):
     """``errors``, and the same under the older name ``appErrors``."""
-
-    class Meta:
-        abstract = True
 
     errors = errors_of("app_problems.AppError")
     app_errors = former_errors_of("app_problems.AppError")

@@ -98,10 +98,7 @@ class ProductCreateInput(ProductInput):
     name = graphene.String(description="Required.")
 
 
-class _ProductPayload(MutationPayload):
-    class Meta:
-        abstract = True
-
+class _ProductPayload(MutationPayload, abstract=True):
     product = graphene.Field(_PRODUCT)
     errors = errors_of("problems.ProductError")
 

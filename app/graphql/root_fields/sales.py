@@ -70,17 +70,11 @@ class CheckoutCreateInput(graphene.InputObjectType):
     )
 
 
-class _CheckoutErrors(MutationPayload):
-    class Meta:
-        abstract = True
-
+class _CheckoutErrors(MutationPayload, abstract=True):
     errors = errors_of("problems.CheckoutError")
 
 
-class _CheckoutPayload(_CheckoutErrors):
-    class Meta:
-        abstract = True
-
+class _CheckoutPayload(_CheckoutErrors, abstract=True):
     checkout = graphene.Field("app.graphql.types.orders.Checkout")
 
 
@@ -211,10 +205,7 @@ def _line_quantities(lines: Sequence[Mapping[str, Any]]) -> tuple[LineInput, ...
     return tuple(LineInput(line["product_id"], line["quantity"]) for line in lines)
 
 
-class _OrderPayload(MutationPayload):
-    class Meta:
-        abstract = True
-
+class _OrderPayload(MutationPayload, abstract=True):
     order = graphene.Field("app.graphql.types.orders.Order")
     errors = errors_of("problems.OrderError")
 

@@ -263,11 +263,8 @@ class ChannelDeleteInput(graphene.InputObjectType):
     )
 
 
-class ChannelPayload(MutationPayload):
+class ChannelPayload(MutationPayload, abstract=True):
     """``errors``, and the channel."""
-
-    class Meta:
-        abstract = True
 
     errors = errors_of("problems.ChannelError")
     channel_errors = former_errors_of("problems.ChannelError")

@@ -187,10 +187,7 @@ class SessionMutations(graphene.ObjectType):
         return SessionsEndOthers(count=end_other_sessions(*info.context.caller))
 
 
-class _SessionTokens(AccountPayload):
-    class Meta:
-        abstract = True
-
+class _SessionTokens(AccountPayload, abstract=True):
     token = graphene.String(description="An access token: a short-lived JWT with the claim `amr`.")
     refresh_token = graphene.String(
         description="A token to get new access tokens with until it expires; null for an SSO "

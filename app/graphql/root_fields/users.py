@@ -364,11 +364,8 @@ class StaffUpdateInput(graphene.InputObjectType):
     )
 
 
-class StaffPayload(MutationPayload):
+class StaffPayload(MutationPayload, abstract=True):
     """``errors``, and the person."""
-
-    class Meta:
-        abstract = True
 
     errors = errors_of("problems.StaffError")
     staff_errors = former_errors_of("problems.StaffError")

@@ -82,11 +82,8 @@ class WebhookUpdateInput(_WebhookInput):
     """Fields to update. Omitted fields keep their values."""
 
 
-class WebhookPayload(MutationPayload):
+class WebhookPayload(MutationPayload, abstract=True):
     """``errors``: what was wrong with the input."""
-
-    class Meta:
-        abstract = True
 
     errors = errors_of("problems.WebhookError")
     webhook_errors = former_errors_of("problems.WebhookError")

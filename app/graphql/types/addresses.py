@@ -6,7 +6,7 @@ from app.domain.accounts import addresses as domain
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import described_enum, own_id, text_or_null
+from app.graphql.fields import ObjectType, described_enum, own_id, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 AddressTypeEnum = described_enum(
@@ -34,11 +34,8 @@ class CountryDisplay(graphene.ObjectType):
     vat = constant("CountryDisplay.vat", "app.graphql.unavailable.VAT", "Taxes are set elsewhere.")
 
 
-class Address(graphene.ObjectType):
+class Address(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """A postal address of a user."""
-
-    class Meta:
-        interfaces = (Node, ObjectWithMetadata)
 
     id = own_id("Address", description="The global ID.")
     first_name = graphene.NonNull(graphene.String, description="The recipient's given name.")

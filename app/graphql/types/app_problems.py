@@ -11,7 +11,7 @@ from app.domain.values.errors import PermissionDenied
 from app.graphql.app_nodes import ProblemNode
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import MutationError, described_enum, own_id, part_or_null
+from app.graphql.fields import MutationError, ObjectType, described_enum, own_id, part_or_null
 
 
 class _WholeNumber(graphene.Scalar):
@@ -85,11 +85,8 @@ class AppProblemDismissed(graphene.ObjectType):
         return self.dismissed_by or None
 
 
-class AppProblem(graphene.ObjectType):
+class AppProblem(ObjectType, interfaces=(Node,)):
     """A problem that an app reported about itself."""
-
-    class Meta:
-        interfaces = (Node,)
 
     id = own_id("AppProblem")
     key = graphene.NonNull(graphene.String, description="The app's name for this kind of problem.")

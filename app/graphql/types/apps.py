@@ -21,6 +21,7 @@ from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
 from app.graphql.fields import (
+    ObjectType,
     attribute,
     described_enum,
     itself,
@@ -36,11 +37,8 @@ AppSortField = graphene.Enum.from_enum(domain.AppSortField, name="AppSortField")
 _UNAVAILABLE = "app.graphql.unavailable."
 
 
-class AppToken(graphene.ObjectType):
+class AppToken(ObjectType, interfaces=(Node,)):
     """An API token of an app. The token itself is returned only when it's created."""
-
-    class Meta:
-        interfaces = (Node,)
 
     id = own_id("AppToken")
     name = graphene.String()
@@ -109,11 +107,8 @@ class AppBrand(graphene.ObjectType):
     logo = graphene.NonNull(AppBrandLogo, description="The logo.", resolver=itself)
 
 
-class App(graphene.ObjectType):
+class App(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """An integration with its own permissions."""
-
-    class Meta:
-        interfaces = (Node, ObjectWithMetadata)
 
     id = own_id("App")
     permissions = graphene.List(
@@ -215,11 +210,8 @@ class Job(graphene.Interface):
     message = graphene.String(description="Why it failed.")
 
 
-class AppInstallation(graphene.ObjectType):
+class AppInstallation(ObjectType, interfaces=(Node, Job)):
     """A pending or failed installation of an app."""
-
-    class Meta:
-        interfaces = (Node, Job)
 
     id = own_id("AppInstallation")
     status = graphene.NonNull(JobStatusEnum)
@@ -239,11 +231,8 @@ class AppInstallation(graphene.ObjectType):
         return self.logo or None
 
 
-class AppExtension(graphene.ObjectType):
+class AppExtension(ObjectType, interfaces=(Node,)):
     """An entry an app adds to the dashboard."""
-
-    class Meta:
-        interfaces = (Node,)
 
     id = own_id("AppExtension")
     permissions = graphene.NonNull(

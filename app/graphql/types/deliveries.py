@@ -19,7 +19,7 @@ from app.graphql.connections import (
     sorting_input,
 )
 from app.graphql.context import Info
-from app.graphql.fields import attribute, described_enum, own_id
+from app.graphql.fields import ObjectType, attribute, described_enum, own_id
 
 EventDeliveryStatusEnum = described_enum(
     domain.DeliveryStatus,
@@ -64,11 +64,8 @@ EventDeliveryAttemptSortingInput = sorting_input(
 )
 
 
-class EventDeliveryAttempt(graphene.ObjectType):
+class EventDeliveryAttempt(ObjectType, interfaces=(Node,)):
     """An attempt to send a delivery."""
-
-    class Meta:
-        interfaces = (Node,)
 
     id = own_id("EventDeliveryAttempt")
     created_at = graphene.NonNull(graphene.DateTime)
@@ -106,11 +103,8 @@ EventDeliveryAttemptCountableConnection = make_connection(
 )
 
 
-class EventDelivery(graphene.ObjectType):
+class EventDelivery(ObjectType, interfaces=(Node,)):
     """A delivery of an event to a webhook."""
-
-    class Meta:
-        interfaces = (Node,)
 
     id = own_id("EventDelivery")
     created_at = graphene.NonNull(graphene.DateTime)

@@ -8,14 +8,11 @@ from app.domain.authorization.permissions import Permission
 from app.domain.commerce.channels import Channel
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import own_id, sorted_permissions
+from app.graphql.fields import ObjectType, own_id, sorted_permissions
 
 
-class Group(graphene.ObjectType):
+class Group(ObjectType, interfaces=(Node,)):
     """A permission group."""
-
-    class Meta:
-        interfaces = (Node,)
 
     id = own_id("Group")
     name = graphene.NonNull(graphene.String)

@@ -11,7 +11,7 @@ from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node, make_connection
 from app.graphql.context import Info
-from app.graphql.fields import attribute, own_id, part, text_or_null
+from app.graphql.fields import ObjectType, attribute, own_id, part, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
 
@@ -129,11 +129,8 @@ _PAID, _REFUNDED = "payments are made", "refunds are made"
 
 
 @with_unavailable
-class OrderLine(_Line, graphene.ObjectType):
+class OrderLine(_Line, ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """A product in an order, with its name and price at the time of the order."""
-
-    class Meta:
-        interfaces = (Node, ObjectWithMetadata)
 
     quantity_fulfilled = graphene.NonNull(
         graphene.Int, description="How many were sent: orders are sent as a whole."
@@ -161,11 +158,8 @@ class OrderLine(_Line, graphene.ObjectType):
 
 
 @with_unavailable
-class FulfillmentLine(graphene.ObjectType):
+class FulfillmentLine(ObjectType, interfaces=(Node,)):
     """A line of an order that was sent."""
-
-    class Meta:
-        interfaces = (Node,)
 
     id = own_id("FulfillmentLine")
     order_line = graphene.Field(
@@ -175,11 +169,8 @@ class FulfillmentLine(graphene.ObjectType):
 
 
 @with_unavailable
-class Fulfillment(graphene.ObjectType):
+class Fulfillment(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """What was sent of an order: all of it."""
-
-    class Meta:
-        interfaces = (Node, ObjectWithMetadata)
 
     id = own_id("Fulfillment")
     fulfillment_order = graphene.NonNull(
@@ -200,11 +191,8 @@ class Fulfillment(graphene.ObjectType):
 
 
 @with_unavailable
-class Order(graphene.ObjectType):
+class Order(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """An order."""
-
-    class Meta:
-        interfaces = (Node, ObjectWithMetadata)
 
     id = own_id("Order")
     number = graphene.NonNull(graphene.String)
@@ -299,21 +287,15 @@ def _lines(order: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ..
 OrderCountableConnection = make_connection("Order", "app.graphql.types.orders.Order")
 
 
-class CheckoutLine(_Line, graphene.ObjectType):
+class CheckoutLine(_Line, ObjectType, interfaces=(Node,)):
     """A product in a checkout, with its price when it was added."""
-
-    class Meta:
-        interfaces = (Node,)
 
     def resolve_id(self: products.Line, _info: Info) -> str:
         return to_global_id("CheckoutLine", self.id)
 
 
-class Checkout(graphene.ObjectType):
+class Checkout(ObjectType, interfaces=(Node,)):
     """A checkout. Anyone with the ID of an anonymous checkout can access it."""
-
-    class Meta:
-        interfaces = (Node,)
 
     id = own_id(
         "Checkout", "token", description="Unguessable; gives access to an anonymous checkout."

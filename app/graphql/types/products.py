@@ -11,7 +11,7 @@ from app.domain.commerce.channels import MAX_SLUG_LENGTH
 from app.domain.values.errors import Problem, Refused
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import attribute, own_id
+from app.graphql.fields import ObjectType, attribute, own_id
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
 
@@ -70,11 +70,8 @@ def in_channel(product: domain.Product, channel: str | None) -> domain.Product:
 
 
 @with_unavailable
-class Product(graphene.ObjectType):
+class Product(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """A product of the shop."""
-
-    class Meta:
-        interfaces = (Node, ObjectWithMetadata)
 
     id = own_id("Product")
     name = graphene.NonNull(graphene.String)

@@ -30,7 +30,7 @@ from app.domain.values.installation import SCHEMA_VERSION
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import described_enum, own_id
+from app.graphql.fields import ObjectType, described_enum, own_id
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
 from app.services.commerce.channels import show_channel_details
@@ -141,11 +141,8 @@ def _managed(name: str) -> graphene.Field:
     )
 
 
-class Shop(graphene.ObjectType):
+class Shop(ObjectType, interfaces=(ObjectWithMetadata,)):
     """The shop. Its name, description and switches are public."""
-
-    class Meta:
-        interfaces = (ObjectWithMetadata,)
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)
@@ -375,11 +372,8 @@ class StockSettings(graphene.ObjectType):
 
 
 @with_unavailable
-class Channel(graphene.ObjectType):
+class Channel(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """A channel: a place where the shop sells. Carts and orders belong to one."""
-
-    class Meta:
-        interfaces = (Node, ObjectWithMetadata)
 
     id = own_id("Channel")
     slug = graphene.NonNull(graphene.String, description="The name that clients send.")

@@ -21,7 +21,7 @@ from app.domain.values.unchanging import unchanging
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node, connection_arguments, order_where, page_request
 from app.graphql.context import Info
-from app.graphql.fields import attribute, described_enum, own_id, part, text_or_null
+from app.graphql.fields import ObjectType, attribute, described_enum, own_id, part, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.second_factors import stored_factors
 from app.services.second_factors.stored_factors import ListedFactor
@@ -81,11 +81,8 @@ class UserPermission(graphene.ObjectType):
         return tuple(group for group in self.owner.groups if self.code in group.permissions)
 
 
-class User(graphene.ObjectType):
+class User(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """A user: a customer or a staff member."""
-
-    class Meta:
-        interfaces = (Node, ObjectWithMetadata)
 
     id = graphene.NonNull(graphene.ID)
     email = graphene.NonNull(graphene.String)

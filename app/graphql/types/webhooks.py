@@ -18,7 +18,7 @@ from app.graphql.connections import (
     page_request,
 )
 from app.graphql.context import Info
-from app.graphql.fields import attribute, itself, own_id, text_or_null
+from app.graphql.fields import ObjectType, attribute, itself, own_id, text_or_null
 from app.services.apps.app_lists import show_app
 from app.services.deliveries.lists import DeliveryFilter
 
@@ -78,11 +78,8 @@ class WebhookEventSync(graphene.ObjectType):
     event_type = graphene.NonNull(WebhookEventTypeSyncEnum)
 
 
-class Webhook(graphene.ObjectType):
+class Webhook(ObjectType, interfaces=(Node,)):
     """A webhook of an app."""
-
-    class Meta:
-        interfaces = (Node,)
 
     id = own_id("Webhook")
     name = text_or_null("name")
