@@ -88,28 +88,24 @@ class AppCreate(AppPayload):
     app = graphene.Field(_APP)
 
 
-class AppUpdate(AppPayload):
+class _ChangedApp(AppPayload, abstract=True):
+    app = graphene.Field(_APP)
+
+
+class AppUpdate(_ChangedApp):
     """The updated app."""
 
-    app = graphene.Field(_APP)
 
-
-class AppDelete(AppPayload):
+class AppDelete(_ChangedApp):
     """The deleted app."""
 
-    app = graphene.Field(_APP)
 
-
-class AppActivate(AppPayload):
+class AppActivate(_ChangedApp):
     """The activated app."""
 
-    app = graphene.Field(_APP)
 
-
-class AppDeactivate(AppPayload):
+class AppDeactivate(_ChangedApp):
     """The deactivated app."""
-
-    app = graphene.Field(_APP)
 
 
 class AppProblemCreateInput(graphene.InputObjectType):
@@ -317,22 +313,20 @@ class AppFetchManifest(AppPayload):
     manifest = graphene.Field("app.graphql.types.manifests.Manifest")
 
 
-class AppInstall(AppPayload):
+class _ChangedInstallation(AppPayload, abstract=True):
+    app_installation = graphene.Field(_INSTALLATION)
+
+
+class AppInstall(_ChangedInstallation):
     """The started installation."""
 
-    app_installation = graphene.Field(_INSTALLATION)
 
-
-class AppRetryInstall(AppPayload):
+class AppRetryInstall(_ChangedInstallation):
     """The retried installation."""
 
-    app_installation = graphene.Field(_INSTALLATION)
 
-
-class AppDeleteFailedInstallation(AppPayload):
+class AppDeleteFailedInstallation(_ChangedInstallation):
     """The deleted installation."""
-
-    app_installation = graphene.Field(_INSTALLATION)
 
 
 class AppInstallationMutations(graphene.ObjectType):

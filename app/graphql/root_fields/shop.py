@@ -78,52 +78,44 @@ ShopSettingsInput: Any = type(
 )
 
 
-class ShopSettingsUpdate(MutationPayload):
+class _ShopPayload(MutationPayload, abstract=True):
+    shop = graphene.Field("app.graphql.types.shop.Shop")
+    errors = errors_of("problems.ShopError")
+
+
+class _FormerShopPayload(_ShopPayload, abstract=True):
+    shop_errors = former_errors_of("problems.ShopError")
+
+
+class ShopSettingsUpdate(_FormerShopPayload):
     """The shop after the change."""
 
-    shop = graphene.Field("app.graphql.types.shop.Shop")
-    errors = errors_of("problems.ShopError")
-    shop_errors = former_errors_of("problems.ShopError")
 
-
-class ShopAddressUpdate(MutationPayload):
+class ShopAddressUpdate(_FormerShopPayload):
     """The shop with its new address."""
 
-    shop = graphene.Field("app.graphql.types.shop.Shop")
-    errors = errors_of("problems.ShopError")
-    shop_errors = former_errors_of("problems.ShopError")
 
-
-class ShopLogoUpdate(MutationPayload):
+class ShopLogoUpdate(_ShopPayload):
     """The shop with the new logo."""
 
-    shop = graphene.Field("app.graphql.types.shop.Shop")
-    errors = errors_of("problems.ShopError")
 
-
-class ShopLogoDelete(MutationPayload):
+class ShopLogoDelete(_ShopPayload):
     """The shop without a logo."""
 
-    shop = graphene.Field("app.graphql.types.shop.Shop")
-    errors = errors_of("problems.ShopError")
+
+class _TemplatePayload(MutationPayload, abstract=True):
+    template = graphene.Field(
+        "app.graphql.types.mails.MailTemplateSources", description="What is used now."
+    )
+    errors = errors_of("mails.MailTemplateError")
 
 
-class MailTemplateSave(MutationPayload):
+class MailTemplateSave(_TemplatePayload):
     """The template with its new version."""
 
-    template = graphene.Field(
-        "app.graphql.types.mails.MailTemplateSources", description="What is used now."
-    )
-    errors = errors_of("mails.MailTemplateError")
 
-
-class MailTemplateReset(MutationPayload):
+class MailTemplateReset(_TemplatePayload):
     """The default."""
-
-    template = graphene.Field(
-        "app.graphql.types.mails.MailTemplateSources", description="What is used now."
-    )
-    errors = errors_of("mails.MailTemplateError")
 
 
 class ShopMutations(graphene.ObjectType):

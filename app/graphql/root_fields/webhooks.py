@@ -89,22 +89,20 @@ class WebhookPayload(MutationPayload, abstract=True):
     webhook_errors = former_errors_of("problems.WebhookError")
 
 
-class WebhookCreate(WebhookPayload):
+class _ChangedWebhook(WebhookPayload, abstract=True):
+    webhook = graphene.Field(_WEBHOOK)
+
+
+class WebhookCreate(_ChangedWebhook):
     """The new webhook."""
 
-    webhook = graphene.Field(_WEBHOOK)
 
-
-class WebhookUpdate(WebhookPayload):
+class WebhookUpdate(_ChangedWebhook):
     """The updated webhook."""
 
-    webhook = graphene.Field(_WEBHOOK)
 
-
-class WebhookDelete(WebhookPayload):
+class WebhookDelete(_ChangedWebhook):
     """The deleted webhook."""
-
-    webhook = graphene.Field(_WEBHOOK)
 
 
 class EventDeliveryRetry(WebhookPayload):
