@@ -34,7 +34,13 @@ from app.graphql.connections import (
 )
 from app.graphql.context import Info, RequestContext
 from app.graphql.fields import key_in
-from app.graphql.root_fields.payloads import AppPayload, MutationPayload, errors_of, mutation
+from app.graphql.root_fields.payloads import (
+    AppPayload,
+    MutationPayload,
+    errors_of,
+    mutation,
+    query,
+)
 from app.ports import Ports
 from app.services.apps.app_changes import (
     AppChange,
@@ -412,46 +418,26 @@ class AppExtensionFilterInput(graphene.InputObjectType):
 class AppQueries(graphene.ObjectType):
     """Apps and their extensions."""
 
-    app = graphene.Field(
+    @query(
         _APP,
         description="An app by ID, or the calling app. Visible to the app itself, to staff and "
         "with MANAGE_APPS.",
         id=graphene.ID(),
     )
-    apps = graphene.Field(
+    def app(_root: object, info: Info, id: str | None = None) -> AppNode | None:
+        if id is None:
+            return app_node(info.context, show_calling_app(*info.context.caller))
+        app = show_app(*info.context.caller, key_in(id, "App"))
+        return None if app is None else app_node(info.context, app)
+
+    @query(
         AppCountableConnection,
         filter=AppFilterInput(),
         sort_by=AppSortingInput(),
         **connection_arguments(),
         description="For staff: all apps, sorted by name by default.",
     )
-    apps_installations = graphene.NonNull(
-        graphene.List(graphene.NonNull("app.graphql.types.apps.AppInstallation")),
-        description="Pending and failed installations. For staff with MANAGE_APPS, not for apps.",
-    )
-    app_extension = graphene.Field(
-        _EXTENSION,
-        description="A dashboard extension of an active app. For staff; for an app its own, and "
-        "with MANAGE_APPS all.",
-        id=graphene.ID(required=True),
-    )
-    app_extensions = graphene.Field(
-        AppExtensionCountableConnection,
-        description="Dashboard extensions of active apps, oldest first. For staff; for an app its "
-        "own, and with MANAGE_APPS all.",
-        filter=AppExtensionFilterInput(),
-        **connection_arguments(),
-    )
-
-    @staticmethod
-    def resolve_app(_root: object, info: Info, id: str | None = None) -> AppNode | None:
-        if id is None:
-            return app_node(info.context, show_calling_app(*info.context.caller))
-        app = show_app(*info.context.caller, key_in(id, "App"))
-        return None if app is None else app_node(info.context, app)
-
-    @staticmethod
-    def resolve_apps(_root: object, info: Info, **arguments: Any) -> Page[AppNode]:
+    def apps(_root: object, info: Info, **arguments: Any) -> Page[AppNode]:
         filter_ = arguments.get("filter") or {}
         filter_ = AppFilter(
             search=filter_.get("search") or "",
@@ -468,19 +454,35 @@ class AppQueries(graphene.ObjectType):
         )
         return app_page(info.context, page)
 
-    @staticmethod
-    def resolve_apps_installations(_root: object, info: Info) -> tuple[Installation, ...]:
+    @query(
+        graphene.NonNull(
+            graphene.List(graphene.NonNull("app.graphql.types.apps.AppInstallation"))
+        ),
+        description="Pending and failed installations. For staff with MANAGE_APPS, not for apps.",
+    )
+    def apps_installations(_root: object, info: Info) -> tuple[Installation, ...]:
         return list_installations(*info.context.caller)
 
-    @staticmethod
-    def resolve_app_extension(_root: object, info: Info, id: str) -> ExtensionNode | None:
+    @query(
+        _EXTENSION,
+        description="A dashboard extension of an active app. For staff; for an app its own, and "
+        "with MANAGE_APPS all.",
+        id=graphene.ID(required=True),
+    )
+    def app_extension(_root: object, info: Info, id: str) -> ExtensionNode | None:
         extension = show_extension(*info.context.caller, key_in(id, "AppExtension"))
         if extension is None:
             return None
         return extension_node(extension, app_node(info.context, extension.app))
 
-    @staticmethod
-    def resolve_app_extensions(_root: object, info: Info, **arguments: Any) -> Page[ExtensionNode]:
+    @query(
+        AppExtensionCountableConnection,
+        description="Dashboard extensions of active apps, oldest first. For staff; for an app its "
+        "own, and with MANAGE_APPS all.",
+        filter=AppExtensionFilterInput(),
+        **connection_arguments(),
+    )
+    def app_extensions(_root: object, info: Info, **arguments: Any) -> Page[ExtensionNode]:
         filter_ = arguments.get("filter") or {}
         filter_ = ExtensionFilter(
             tuple(filter_.get("mount_name") or ()), filter_.get("target_name") or ""

@@ -16,7 +16,13 @@ from app.graphql.connections import (
     values_in,
 )
 from app.graphql.context import Info
-from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
+from app.graphql.root_fields.payloads import (
+    MutationPayload,
+    errors_of,
+    former_errors_of,
+    mutation,
+    query,
+)
 from app.services.people.groups import (
     GroupChanges,
     GroupFilter,
@@ -168,23 +174,14 @@ class PermissionGroupFilterInput(graphene.InputObjectType):
 class GroupQueries(graphene.ObjectType):
     """Permission groups; both need MANAGE_STAFF."""
 
-    permission_groups = graphene.Field(
+    @query(
         GroupCountableConnection,
         filter=PermissionGroupFilterInput(),
         sort_by=PermissionGroupSortingInput(),
         **connection_arguments(),
         description="Permission groups, sorted by name. Requires MANAGE_STAFF.",
     )
-    permission_group = graphene.Field(
-        _GROUP,
-        description="A permission group by ID. Requires MANAGE_STAFF.",
-        id=graphene.ID(required=True),
-    )
-
-    @staticmethod
-    def resolve_permission_groups(
-        _root: object, info: Info, **arguments: Any
-    ) -> Page[PermissionGroup]:
+    def permission_groups(_root: object, info: Info, **arguments: Any) -> Page[PermissionGroup]:
         filter_ = arguments.get("filter") or {}
         filter_ = GroupFilter(
             search=filter_.get("search") or "",
@@ -196,6 +193,10 @@ class GroupQueries(graphene.ObjectType):
         info.context.loaders(info).groups.add_groups(info, (group.id for group in page.items))
         return page
 
-    @staticmethod
-    def resolve_permission_group(_root: object, info: Info, id: str) -> PermissionGroup | None:
+    @query(
+        _GROUP,
+        description="A permission group by ID. Requires MANAGE_STAFF.",
+        id=graphene.ID(required=True),
+    )
+    def permission_group(_root: object, info: Info, id: str) -> PermissionGroup | None:
         return show_group(*info.context.caller, id)

@@ -1,4 +1,4 @@
-"""How a mutation is declared, and what all payloads share: the list of errors."""
+"""How queries and mutations are declared, and what all payloads share: the list of errors."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -146,6 +146,15 @@ def mutation(
                 return _refusal(payload, Refused(Problem(TooManyRequests.CODE, str(limited))))
 
         return graphene.Field(payload, description=description, resolver=resolve, **arguments)
+
+    return declare
+
+
+def query(kind: Any, /, **options: Any) -> Callable[[Callable[..., Any]], graphene.Field]:
+    """Declare a field of the type ``kind``, which the function below resolves."""
+
+    def declare(resolver: Callable[..., Any]) -> graphene.Field:
+        return graphene.Field(kind, resolver=resolver, **options)
 
     return declare
 

@@ -26,7 +26,7 @@ from app.graphql.connections import (
     where_in,
 )
 from app.graphql.context import Info
-from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation
+from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation, query
 from app.graphql.types.lists import (
     DateTimeRangeInput,
     DecimalFilterInput,
@@ -203,26 +203,14 @@ ProductCountableConnection = make_connection("Product", _PRODUCT)
 class ProductQueries(graphene.ObjectType):
     """What the shop sells."""
 
-    product = graphene.Field(
+    @query(
         _PRODUCT,
         description="A product by ID or slug. Unpublished products require MANAGE_PRODUCTS.",
         id=graphene.ID(),
         slug=graphene.String(),
         channel=graphene.String(description=_UNUSED),
     )
-    products = graphene.Field(
-        ProductCountableConnection,
-        filter=ProductFilterInput(),
-        where=ProductWhereInput(description="Return only products that match."),
-        sort_by=ProductOrder(),
-        search=graphene.String(description="Same as `search` in the filter."),
-        channel=graphene.String(description=_UNUSED),
-        **connection_arguments(),
-        description="Published products, and with MANAGE_PRODUCTS unpublished ones too.",
-    )
-
-    @staticmethod
-    def resolve_product(
+    def product(
         _root: object,
         info: Info,
         id: str | None = None,
@@ -232,8 +220,17 @@ class ProductQueries(graphene.ObjectType):
         product = show_product(*info.context.caller, product_id=id, slug=slug)
         return None if product is None else in_channel(product, channel)
 
-    @staticmethod
-    def resolve_products(_root: object, info: Info, **arguments: Any) -> Page[Product]:
+    @query(
+        ProductCountableConnection,
+        filter=ProductFilterInput(),
+        where=ProductWhereInput(description="Return only products that match."),
+        sort_by=ProductOrder(),
+        search=graphene.String(description="Same as `search` in the filter."),
+        channel=graphene.String(description=_UNUSED),
+        **connection_arguments(),
+        description="Published products, and with MANAGE_PRODUCTS unpublished ones too.",
+    )
+    def products(_root: object, info: Info, **arguments: Any) -> Page[Product]:
         page = page_request("products", arguments)
         filter_ = arguments.get("filter") or {}
         sort, where = arguments.get("sort_by") or {}, arguments.get("where")

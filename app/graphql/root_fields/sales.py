@@ -18,7 +18,7 @@ from app.graphql.connections import (
     values_in,
 )
 from app.graphql.context import Info
-from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation
+from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation, query
 from app.graphql.types.lists import DateRangeInput, DateTimeRangeInput, Direction
 from app.services.commerce.channels import list_channels, show_channel
 from app.services.commerce.checkouts import (
@@ -271,29 +271,42 @@ OrderSortingInput = sorting_input(
 class SaleQueries(graphene.ObjectType):
     """Channels, carts and orders."""
 
-    channels = graphene.Field(
+    @query(
         graphene.List(graphene.NonNull("app.graphql.types.shop.Channel")),
         description="All channels, by slug. For staff and apps.",
     )
-    channel = graphene.Field(
+    def channels(_root: object, info: Info) -> tuple[Channel, ...]:
+        return list_channels(*info.context.caller)
+
+    @query(
         "app.graphql.types.shop.Channel",
         id=graphene.ID(),
         slug=graphene.String(),
         description="A channel by ID or slug. Inactive ones are for staff and apps.",
     )
+    def channel(
+        _root: object, info: Info, id: str | None = None, slug: str | None = None
+    ) -> Channel | None:
+        return show_channel(*info.context.caller, channel_id=id, slug=slug)
 
-    checkout = graphene.Field(
+    @query(
         "app.graphql.types.orders.Checkout",
         description="The caller's or an anonymous checkout by ID; null once the order is placed. "
         "Checkouts of others require MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.",
         id=_ID,
     )
-    order = graphene.Field(
+    def checkout(_root: object, info: Info, id: str) -> Checkout | None:
+        return show_checkout(*info.context.caller, id)
+
+    @query(
         "app.graphql.types.orders.Order",
         id=_ID,
         description="An order of the caller, or any order with MANAGE_ORDERS.",
     )
-    orders = graphene.Field(
+    def order(_root: object, info: Info, id: str) -> Order | None:
+        return show_order(*info.context.caller, id)
+
+    @query(
         "app.graphql.types.orders.OrderCountableConnection",
         filter=OrderFilterInput(),
         sort_by=OrderSortingInput(),
@@ -307,41 +320,7 @@ class SaleQueries(graphene.ObjectType):
         description="The orders of all channels that the caller has access to, newest first. "
         "Requires MANAGE_ORDERS.",
     )
-
-    @staticmethod
-    def resolve_channels(_root: object, info: Info) -> tuple[Channel, ...]:
-        return list_channels(*info.context.caller)
-
-    @staticmethod
-    def resolve_channel(
-        _root: object, info: Info, id: str | None = None, slug: str | None = None
-    ) -> Channel | None:
-        return show_channel(*info.context.caller, channel_id=id, slug=slug)
-
-    checkouts = graphene.Field(
-        "app.graphql.types.orders.CheckoutCountableConnection",
-        channel=graphene.String(description="The slug of a channel."),
-        **connection_arguments(),
-        description="The open checkouts of all channels that the caller has access to, newest "
-        "first. Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.",
-    )
-
-    @staticmethod
-    def resolve_checkouts(_root: object, info: Info, **arguments: Any) -> Page[Checkout]:
-        request = page_request("checkouts", arguments)
-        channel = arguments.get("channel") or ""
-        return list_checkouts(*info.context.caller, request, channel)
-
-    @staticmethod
-    def resolve_checkout(_root: object, info: Info, id: str) -> Checkout | None:
-        return show_checkout(*info.context.caller, id)
-
-    @staticmethod
-    def resolve_order(_root: object, info: Info, id: str) -> Order | None:
-        return show_order(*info.context.caller, id)
-
-    @staticmethod
-    def resolve_orders(_root: object, info: Info, **arguments: Any) -> Page[OrderSummary]:
+    def orders(_root: object, info: Info, **arguments: Any) -> Page[OrderSummary]:
         sort, where = arguments.get("sort_by") or {}, arguments.get("where")
         filter_ = arguments.get("filter") or {}
         search = arguments.get("search") or filter_.get("search")
@@ -355,6 +334,18 @@ class SaleQueries(graphene.ObjectType):
         )
         info.context.loaders(info).orders.add_orders(info, page.items)
         return page
+
+    @query(
+        "app.graphql.types.orders.CheckoutCountableConnection",
+        channel=graphene.String(description="The slug of a channel."),
+        **connection_arguments(),
+        description="The open checkouts of all channels that the caller has access to, newest "
+        "first. Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.",
+    )
+    def checkouts(_root: object, info: Info, **arguments: Any) -> Page[Checkout]:
+        request = page_request("checkouts", arguments)
+        channel = arguments.get("channel") or ""
+        return list_checkouts(*info.context.caller, request, channel)
 
 
 def _order_filter(filter_: dict[str, Any], channel: str | None) -> OrderFilter:

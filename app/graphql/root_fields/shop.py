@@ -20,7 +20,13 @@ from app.graphql.context import Info
 from app.graphql.fields import key_in
 from app.graphql.root_fields.addresses import AddressInput, address_change
 from app.graphql.root_fields.metadata import metadata_input, pairs
-from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
+from app.graphql.root_fields.payloads import (
+    MutationPayload,
+    errors_of,
+    former_errors_of,
+    mutation,
+    query,
+)
 from app.graphql.types.mails import MailFilterInput, template_arguments, template_language
 from app.services.commerce.channels import (
     create_channel,
@@ -200,14 +206,12 @@ def _lines(source: str) -> str:
 class ShopQueries(graphene.ObjectType):
     """The shop."""
 
-    shop = graphene.NonNull(
-        "app.graphql.types.shop.Shop",
+    @query(
+        graphene.NonNull("app.graphql.types.shop.Shop"),
         description="The shop and its settings. Anyone can read it; some fields need a "
         "permission.",
     )
-
-    @staticmethod
-    def resolve_shop(_root: object, info: Info) -> PublicShop:
+    def shop(_root: object, info: Info) -> PublicShop:
         return info.context.identity.shop
 
 
@@ -354,38 +358,21 @@ MailCountableConnection = make_connection("Mail", "app.graphql.types.mails.Mail"
 class MailQueries(graphene.ObjectType):
     """Which emails were sent, and the templates of emails."""
 
-    mail_templates = graphene.Field(
+    @query(
         graphene.NonNull(graphene.List(graphene.NonNull("app.graphql.types.mails.MailTemplate"))),
         description="The email templates in use. For staff with MANAGE_SETTINGS.",
     )
-    mail_template = graphene.Field(
+    def mail_templates(_root: object, info: Info) -> tuple[TemplateEntry, ...]:
+        return list_templates(*info.context.caller)
+
+    @query(
         "app.graphql.types.mails.MailTemplateSources",
         **template_arguments(),
         version=graphene.Int(description="An earlier version; without it, the one in use."),
         description="The sources of an email template, or of the default. Null if there is no "
         "such version. For staff with MANAGE_SETTINGS.",
     )
-
-    mails = graphene.Field(
-        MailCountableConnection,
-        filter=MailFilterInput(),
-        **connection_arguments(),
-        description="The mail log, newest first. For staff with MANAGE_STAFF, who see all emails, "
-        "and staff with MANAGE_USERS, who see those about customers.",
-    )
-
-    @staticmethod
-    def resolve_mails(_root: object, info: Info, **arguments: Any) -> Page[MailEntry]:
-        page = page_request("mails", arguments)
-        filter_ = _filter(arguments.get("filter") or {})
-        return list_mails(*info.context.caller, page, filter_)
-
-    @staticmethod
-    def resolve_mail_templates(_root: object, info: Info) -> tuple[TemplateEntry, ...]:
-        return list_templates(*info.context.caller)
-
-    @staticmethod
-    def resolve_mail_template(
+    def mail_template(
         _root: object,
         info: Info,
         kind: MailKind,
@@ -394,6 +381,18 @@ class MailQueries(graphene.ObjectType):
     ) -> TemplateDetails | None:
         language = template_language(language_code)
         return show_template(*info.context.caller, kind, language, version or 0)
+
+    @query(
+        MailCountableConnection,
+        filter=MailFilterInput(),
+        **connection_arguments(),
+        description="The mail log, newest first. For staff with MANAGE_STAFF, who see all emails, "
+        "and staff with MANAGE_USERS, who see those about customers.",
+    )
+    def mails(_root: object, info: Info, **arguments: Any) -> Page[MailEntry]:
+        page = page_request("mails", arguments)
+        filter_ = _filter(arguments.get("filter") or {})
+        return list_mails(*info.context.caller, page, filter_)
 
 
 def _filter(given: dict[str, Any]) -> MailFilter:

@@ -9,6 +9,7 @@ from app.domain.values.pages import Page, Range
 from app.graphql.connections import connection_arguments, make_connection, page_request, times_in
 from app.graphql.context import Info
 from app.graphql.fields import described_enum, id_or_null, key_in, own_id, text_or_null
+from app.graphql.root_fields.payloads import query
 from app.graphql.types.users import SecondFactorTypeEnum
 from app.services.sign_in_log.events import list_sign_ins
 
@@ -130,7 +131,7 @@ SignInEventCountableConnection = make_connection(
 class SignInEventQueries(graphene.ObjectType):
     """Who tried to sign in."""
 
-    sign_in_events = graphene.Field(
+    @query(
         SignInEventCountableConnection,
         filter=SignInEventFilterInput(),
         **connection_arguments(),
@@ -138,11 +139,7 @@ class SignInEventQueries(graphene.ObjectType):
         "attempts, and staff with MANAGE_USERS, who see those of customers. Failed "
         "attempts appear within a minute.",
     )
-
-    @staticmethod
-    def resolve_sign_in_events(
-        _root: object, info: Info, **arguments: Any
-    ) -> Page[domain.SignInEvent]:
+    def sign_in_events(_root: object, info: Info, **arguments: Any) -> Page[domain.SignInEvent]:
         page = page_request("signInEvents", arguments)
         filter_ = _filter(arguments.get("filter") or {})
         return list_sign_ins(*info.context.caller, page, filter_)

@@ -26,6 +26,7 @@ from app.graphql.root_fields.payloads import (
     errors_of,
     former_errors_of,
     mutation,
+    query,
     token_values,
 )
 from app.services.single_sign_on.provider_sessions import (
@@ -147,16 +148,14 @@ class ExternalMutations(graphene.ObjectType):
         url = log_out_external(*info.context.caller, plugin_id=plugin_id, values=values)
         return ExternalLogout(logout_data={} if url is None else {"logoutUrl": url})
 
-    external_verify = graphene.Field(
+    @query(
         ExternalVerify,
         description="Checks that an access token is valid and its session was started with that "
         "provider, and returns its user. Anyone can call it.",
         input=graphene.JSONString(),
         plugin_id=graphene.String(),
     )
-
-    @staticmethod
-    def resolve_external_verify(
+    def external_verify(
         _root: object, info: Info, input: object = None, plugin_id: str | None = None
     ) -> ExternalVerify:
         verified = verify_external_token(
@@ -255,12 +254,15 @@ PluginSortingInput = sorting_input("PluginSortingInput", "plugins", PluginSortFi
 class PluginQueries(graphene.ObjectType):
     """Identity providers and their settings, for MANAGE_PLUGINS."""
 
-    plugin = graphene.Field(
+    @query(
         _PLUGIN,
         description="An identity provider by plugin ID, active or not. Requires MANAGE_PLUGINS.",
         id=graphene.NonNull(graphene.ID),
     )
-    plugins = graphene.Field(
+    def plugin(_root: object, info: Info, id: str) -> Plugin | None:
+        return show_plugin(*info.context.caller, id)
+
+    @query(
         PluginCountableConnection,
         description="Identity providers, the default one first unless sorted otherwise. Secrets "
         "aren't returned. Requires MANAGE_PLUGINS.",
@@ -268,13 +270,7 @@ class PluginQueries(graphene.ObjectType):
         sort_by=PluginSortingInput(),
         **connection_arguments(),
     )
-
-    @staticmethod
-    def resolve_plugin(_root: object, info: Info, id: str) -> Plugin | None:
-        return show_plugin(*info.context.caller, id)
-
-    @staticmethod
-    def resolve_plugins(_root: object, info: Info, **arguments: Any) -> Page[Plugin]:
+    def plugins(_root: object, info: Info, **arguments: Any) -> Page[Plugin]:
         filter_ = arguments.get("filter") or {}
         request = page_request("plugins", arguments)
         if filter_.get("type") is Scope.PER_CHANNEL:

@@ -19,6 +19,7 @@ from app.graphql.root_fields.payloads import (
     challenge_field,
     challenge_values,
     mutation,
+    query,
     token_values,
 )
 from app.services.apps.app_tokens import (
@@ -117,24 +118,13 @@ class TokenMutations(graphene.ObjectType):
         refreshed = tokens.refresh_token(*info.context.caller, token=refresh_token)
         return RefreshToken(**token_values(info.context, refreshed))
 
-    token_verify = graphene.Field(
+    @query(
         VerifyToken,
         description="Checks whether an access or refresh token is valid and returns its claims. "
         "Anyone can call it, in every login mode.",
         token=graphene.String(),
     )
-
-    @mutation(
-        "Ends all sessions of the signed-in user and revokes all access and refresh "
-        "tokens immediately, including the current ones. Not available to dashboard "
-        "extensions."
-    )
-    def tokens_deactivate_all(_root: object, info: Info) -> DeactivateAllUserTokens:
-        deactivate_all_tokens(*info.context.caller)
-        return DeactivateAllUserTokens()
-
-    @staticmethod
-    def resolve_token_verify(_root: object, info: Info, token: str | None = None) -> VerifyToken:
+    def token_verify(_root: object, info: Info, token: str | None = None) -> VerifyToken:
         ports, actor = info.context.caller
         try:
             if not _selects_user(info):
@@ -145,6 +135,15 @@ class TokenMutations(graphene.ObjectType):
             return VerifyToken(is_valid=False, errors=refused.problems)
         user = info.context.verified(verified)
         return VerifyToken(is_valid=True, user=user, payload=verified.payload)
+
+    @mutation(
+        "Ends all sessions of the signed-in user and revokes all access and refresh "
+        "tokens immediately, including the current ones. Not available to dashboard "
+        "extensions."
+    )
+    def tokens_deactivate_all(_root: object, info: Info) -> DeactivateAllUserTokens:
+        deactivate_all_tokens(*info.context.caller)
+        return DeactivateAllUserTokens()
 
 
 def _selects_user(info: Info) -> bool:
@@ -421,13 +420,11 @@ class AppTokenMutations(graphene.ObjectType):
         token = revoke_app_token(*info.context.caller, key_in(id, "AppToken"))
         return AppTokenDelete(app_token=token)
 
-    app_token_verify = graphene.Field(
+    @query(
         AppTokenVerify,
         description="Checks whether a token works: its app is active and the token hasn't "
         "expired. Anyone can call it.",
         token=graphene.String(required=True),
     )
-
-    @staticmethod
-    def resolve_app_token_verify(_root: object, info: Info, token: str) -> AppTokenVerify:
+    def app_token_verify(_root: object, info: Info, token: str) -> AppTokenVerify:
         return AppTokenVerify(valid=verify_app_token(*info.context.caller, token))

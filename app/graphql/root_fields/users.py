@@ -32,6 +32,7 @@ from app.graphql.root_fields.payloads import (
     errors_of,
     former_errors_of,
     mutation,
+    query,
 )
 from app.graphql.types.lists import DateTimeRangeInput, IntFilterInput, StringFilterInput
 from app.services.accounts.addresses import show_address, show_address_rules
@@ -152,10 +153,13 @@ class CustomerWhereInput(graphene.InputObjectType):
 class UserQueries(graphene.ObjectType):
     """Who the caller is, and who else there is."""
 
-    me = graphene.Field(
-        _USER, description="The signed-in user; null for anonymous callers and apps."
-    )
-    user = graphene.Field(
+    @query(_USER, description="The signed-in user; null for anonymous callers and apps.")
+    def me(_root: object, info: Info) -> User | None:
+        if info.context.actor.fault is not None:
+            raise TokenRejected(info.context.actor.fault)
+        return info.context.identity.user
+
+    @query(
         _USER,
         id=graphene.ID(),
         email=graphene.String(),
@@ -163,47 +167,7 @@ class UserQueries(graphene.ObjectType):
         description="A user by ID, email or external reference. MANAGE_STAFF is required for "
         "staff, MANAGE_USERS or MANAGE_ORDERS for customers; null without it.",
     )
-    address = graphene.Field(
-        "app.graphql.types.addresses.Address",
-        id=graphene.NonNull(graphene.ID, description="The global ID."),
-        description="An address of the caller's or, with MANAGE_USERS, of a customer; null for "
-        "others.",
-    )
-    address_validation_rules = graphene.Field(
-        "app.graphql.types.addresses.AddressValidationData",
-        country_code=graphene.Argument(
-            graphene.NonNull("app.graphql.types.addresses.CountryCode"), description="The country."
-        ),
-        country_area=graphene.String(description="A state or province, for what's inside it."),
-        city=graphene.String(description="A city of that area, for what's inside it."),
-        city_area=graphene.String(description="A district of that city."),
-        description="Which fields an address has in a country, for forms. Anyone can call it.",
-    )
-    customers = graphene.Field(
-        UserCountableConnection,
-        filter=CustomerFilterInput(),
-        where=CustomerWhereInput(description="Can't be combined with `filter`."),
-        search=graphene.String(description=_SEARCH),
-        sort_by=UserSortingInput(),
-        **connection_arguments(),
-        description="Customers, oldest account first. Requires MANAGE_USERS or MANAGE_ORDERS.",
-    )
-    staff_users = graphene.Field(
-        UserCountableConnection,
-        filter=StaffUserInput(),
-        sort_by=UserSortingInput(),
-        **connection_arguments(),
-        description="Staff members, oldest account first. Requires MANAGE_STAFF.",
-    )
-
-    @staticmethod
-    def resolve_me(_root: object, info: Info) -> User | None:
-        if info.context.actor.fault is not None:
-            raise TokenRejected(info.context.actor.fault)
-        return info.context.identity.user
-
-    @staticmethod
-    def resolve_user(
+    def user(
         _root: object,
         info: Info,
         id: str | None = None,
@@ -214,12 +178,26 @@ class UserQueries(graphene.ObjectType):
             *info.context.caller, user_id=id, email=email, external_reference=external_reference
         )
 
-    @staticmethod
-    def resolve_address(_root: object, info: Info, id: str) -> Address | None:
+    @query(
+        "app.graphql.types.addresses.Address",
+        id=graphene.NonNull(graphene.ID, description="The global ID."),
+        description="An address of the caller's or, with MANAGE_USERS, of a customer; null for "
+        "others.",
+    )
+    def address(_root: object, info: Info, id: str) -> Address | None:
         return show_address(*info.context.caller, id)
 
-    @staticmethod
-    def resolve_address_validation_rules(
+    @query(
+        "app.graphql.types.addresses.AddressValidationData",
+        country_code=graphene.Argument(
+            graphene.NonNull("app.graphql.types.addresses.CountryCode"), description="The country."
+        ),
+        country_area=graphene.String(description="A state or province, for what's inside it."),
+        city=graphene.String(description="A city of that area, for what's inside it."),
+        city_area=graphene.String(description="A district of that city."),
+        description="Which fields an address has in a country, for forms. Anyone can call it.",
+    )
+    def address_validation_rules(
         _root: object,
         info: Info,
         country_code: Any,
@@ -235,8 +213,16 @@ class UserQueries(graphene.ObjectType):
             city_area=city_area or "",
         )
 
-    @staticmethod
-    def resolve_customers(_root: object, info: Info, **arguments: Any) -> Page[User]:
+    @query(
+        UserCountableConnection,
+        filter=CustomerFilterInput(),
+        where=CustomerWhereInput(description="Can't be combined with `filter`."),
+        search=graphene.String(description=_SEARCH),
+        sort_by=UserSortingInput(),
+        **connection_arguments(),
+        description="Customers, oldest account first. Requires MANAGE_USERS or MANAGE_ORDERS.",
+    )
+    def customers(_root: object, info: Info, **arguments: Any) -> Page[User]:
         if arguments.get("filter") is not None and arguments.get("where") is not None:
             raise Refused(Problem("GRAPHQL_ERROR", "Pass `filter` or `where`, not both.", "where"))
         sent = arguments.get("where")
@@ -248,8 +234,14 @@ class UserQueries(graphene.ObjectType):
         )
         return _load_together(info, page)
 
-    @staticmethod
-    def resolve_staff_users(_root: object, info: Info, **arguments: Any) -> Page[User]:
+    @query(
+        UserCountableConnection,
+        filter=StaffUserInput(),
+        sort_by=UserSortingInput(),
+        **connection_arguments(),
+        description="Staff members, oldest account first. Requires MANAGE_STAFF.",
+    )
+    def staff_users(_root: object, info: Info, **arguments: Any) -> Page[User]:
         user_filter = _filter(arguments, arguments.get("filter") or {})
         page = page_request("staffUsers", arguments)
         return _load_together(info, list_staff(*info.context.caller, page, user_filter))

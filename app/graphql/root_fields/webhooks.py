@@ -16,7 +16,13 @@ from app.domain.values.pages import in_utc
 from app.domain.webhooks import Webhook
 from app.graphql.context import Info
 from app.graphql.fields import key_in
-from app.graphql.root_fields.payloads import MutationPayload, errors_of, former_errors_of, mutation
+from app.graphql.root_fields.payloads import (
+    MutationPayload,
+    errors_of,
+    former_errors_of,
+    mutation,
+    query,
+)
 from app.services.deliveries.dry_runs import dry_run_webhook, sample_payload, trigger_webhook
 from app.services.deliveries.replays import (
     preview_replay,
@@ -350,17 +356,23 @@ class DryRunMutations(graphene.ObjectType):
 class WebhookQueries(graphene.ObjectType):
     """Where apps want to hear of events."""
 
-    webhook = graphene.Field(
+    @query(
         "app.graphql.types.webhooks.Webhook",
         id=graphene.ID(required=True),
         description="A webhook by ID. Visible to its app and to staff with MANAGE_APPS.",
     )
-    webhook_events = graphene.Field(
+    def webhook(_root: object, info: Info, id: str) -> Webhook | None:
+        return show_webhook(*info.context.caller, key_in(id, "Webhook"))
+
+    @query(
         graphene.List(graphene.NonNull(f"{_TYPES}.WebhookEvent")),
         description="The events that webhooks can subscribe to. Requires MANAGE_APPS.",
         deprecation_reason="The enums of events list them.",
     )
-    webhook_sample_payload = graphene.Field(
+    def webhook_events(_root: object, info: Info) -> tuple[EventType, ...]:
+        return list_webhook_events(*info.context.caller)
+
+    @query(
         graphene.JSONString,
         event_type=graphene.Argument(
             graphene.NonNull(f"{_TYPES}.WebhookSampleEventTypeEnum"), description="The event."
@@ -369,19 +381,7 @@ class WebhookQueries(graphene.ObjectType):
         "caller can see; null without one. Requires the event's permission, such as "
         "MANAGE_ORDERS.",
     )
-
-    @staticmethod
-    def resolve_webhook_events(_root: object, info: Info) -> tuple[EventType, ...]:
-        return list_webhook_events(*info.context.caller)
-
-    @staticmethod
-    def resolve_webhook_sample_payload(
-        _root: object, info: Info, event_type: StrEnum
-    ) -> object | None:
+    def webhook_sample_payload(_root: object, info: Info, event_type: StrEnum) -> object | None:
         event = event_named(event_type.value)
         payload = sample_payload(*info.context.caller, event)
         return None if payload is None else json.loads(payload)
-
-    @staticmethod
-    def resolve_webhook(_root: object, info: Info, id: str) -> Webhook | None:
-        return show_webhook(*info.context.caller, key_in(id, "Webhook"))
