@@ -190,7 +190,7 @@ def test_client_that_does_not_answer_is_tried_again(ports: Ports, clock: FakeClo
     sign_out_of_hosted_pages(ports, person)
     sent, http = with_answers(ports, 503)
     sids, attempts = set(), 0
-    for _ in range(20):
+    for _ in range(12):
         while report_ended_sessions(sent, WORKER):
             pass
         attempts = max(attempts, len(http.requests))
