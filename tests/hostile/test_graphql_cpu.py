@@ -90,7 +90,8 @@ def fill_catalogue(ports: Ports, count: int) -> None:
         first = session.scalars(select(ProductRecord).limit(1)).one()
         given = {name: getattr(first, name) for name in columns - {"slug"}}
         session.execute(
-            insert(ProductRecord), [{**given, "slug": f"ash-bowl-{n}-x"} for n in range(count)]
+            insert(ProductRecord),
+            [{**given, "slug": f"ash-bowl-{n}-of-{count}"} for n in range(count)],
         )
 
 
