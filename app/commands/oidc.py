@@ -16,11 +16,11 @@ from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.services.outbox.base_url import base_url
-from app.services.single_sign_on.provider_changes import confirm_provider
 from app.services.single_sign_on.provider_checks import check_provider, discover_provider
 from app.services.single_sign_on.provider_settings import (
     Plugin,
     ProviderUpdate,
+    confirm_provider,
     list_plugins,
     save_provider,
 )

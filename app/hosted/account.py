@@ -28,7 +28,7 @@ from app.services.accounts.passkeys import (
 )
 from app.services.accounts.password_changes import change_password
 from app.services.oauth.consents import disconnect_program, list_connected_programs
-from app.services.second_factors.passkey_checks import party_of
+from app.services.second_factors.factor_checks import party_of
 from app.services.sign_in.sessions import (
     SESSION,
     end_other_sessions,

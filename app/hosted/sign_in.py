@@ -29,7 +29,7 @@ from app.services.hosted import (
     verify_hosted_factor,
 )
 from app.services.second_factors.challenges import SecondFactorRequired
-from app.services.second_factors.passkey_checks import party_of
+from app.services.second_factors.factor_checks import party_of
 from app.services.sign_in.email_codes import AccountByCode
 from app.web.hosted_pages import (
     begin_hosted,

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.domain.second_factors import SecondFactorType
-from app.services.second_factors.code_checks import check_code
+from app.services.second_factors.factor_checks import check_code
 from tests.browser.axe import findings
 from tests.browser.console import RunningShop, Watch
 from tests.browser.test_accessibility import TOO_WIDE

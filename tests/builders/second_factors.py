@@ -6,7 +6,7 @@ from app.domain.keys import authenticator_app_purpose
 from app.domain.second_factors import PERIOD, SECRET_BYTES, encode_secret
 from app.models import AuthenticatorAppRecord
 from app.ports import Ports
-from app.services.second_factors.code_checks import hash_new_codes, replace_codes
+from app.services.second_factors.factor_checks import hash_new_codes, replace_codes
 
 
 def make_authenticator_app(ports: Ports, user_id: int) -> str:

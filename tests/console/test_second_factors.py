@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from app.domain.authorization.permissions import Permission
 from app.domain.second_factors import RECOVERY_CODES, SecondFactorType
 from app.ports import Ports
-from app.services.second_factors.code_checks import check_code
+from app.services.second_factors.factor_checks import check_code
 from app.services.second_factors.stored_factors import read_factors
 from tests.builders.people import NOBODY, PASSWORD, sessions_of, sign_in
 from tests.builders.second_factor_rule import require_second_factor

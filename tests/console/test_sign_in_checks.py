@@ -9,7 +9,7 @@ from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports.throttle import BlockedIp
-from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis, SignInState
+from app.services.console.sign_in_methods import Blocks, SignInDiagnosis, SignInState
 from app.services.people.user_sessions import Person
 from tests.console.example_people import ADA, NOW
 from tests.fixtures.cases import cases

@@ -14,7 +14,7 @@ from app.console.people.sign_in_checks import make_sign_in_card
 from app.domain.authorization.permissions import Permission
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis
+from app.services.console.sign_in_methods import Blocks, SignInDiagnosis
 from app.services.people.user_sessions import Person
 from app.web.translation import use_language
 from tests.builders.people import make_group, make_staff

@@ -13,10 +13,10 @@ from app.domain.values.errors import Refused, TokenFault
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord, ShopRecord
 from app.ports import Ports
 from app.services.identity.providers import known_providers
-from app.services.single_sign_on.provider_changes import confirm_provider
 from app.services.single_sign_on.provider_sessions import refresh_external_session
 from app.services.single_sign_on.provider_settings import (
     ProviderUpdate,
+    confirm_provider,
     save_provider,
     update_plugin,
 )

@@ -32,7 +32,7 @@ from app.services.accounts.authenticator_apps import (
     turn_off_app,
 )
 from app.services.accounts.passkeys import delete_passkey
-from app.services.second_factors.code_checks import check_code, replace_codes
+from app.services.second_factors.factor_checks import check_code, replace_codes
 from app.services.second_factors.stored_factors import read_factors
 from app.web.logs import set_up_logs
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey

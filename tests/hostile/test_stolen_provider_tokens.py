@@ -9,8 +9,11 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused, TokenFault
 from app.ports import Ports
 from app.services.identity.providers import known_providers
-from app.services.single_sign_on.provider_changes import confirm_provider
-from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from app.services.single_sign_on.provider_settings import (
+    ProviderUpdate,
+    confirm_provider,
+    save_provider,
+)
 from tests.builders.people import actor_of, make_staff, make_user
 from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock

@@ -22,9 +22,9 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import MAX_COUNTED
 from app.services.apps import extensions
 from app.services.audit import entries
-from app.services.authorization import app_rights, session_rights, shop_state
+from app.services.authorization import session_rights, shop_state, token_rights
 from app.services.commerce import channels, checkouts, orders, products
-from app.services.console import home, sign_in_diagnosis, sign_in_methods
+from app.services.console import home, sign_in_methods
 from app.services.deliveries import lists, sending, statistics
 from app.services.deliveries import lists as delivery_lists
 from app.services.identity import stored_apps
@@ -83,14 +83,14 @@ READERS = {
         arguments={"app": (None, session_rights.ExtensionApp(1, frozenset()))},
         empty=frozenset({"provider_token"}),
     ),
-    "authorization.app_rights._read_app": Reader(
-        lambda row: app_rights._read_app(PORTS, row),
-        app_rights._APP.selected_columns,
+    "authorization.token_rights._read_app": Reader(
+        lambda row: token_rights._read_app(PORTS, row),
+        token_rights._APP.selected_columns,
         values={"token_expires_at": (NOW + timedelta(days=1), NOW + timedelta(days=2))},
     ),
-    "authorization.app_rights._read_extension": Reader(
-        lambda row: app_rights._read_extension(PORTS, row),
-        app_rights._EXTENSION.selected_columns,
+    "authorization.token_rights._read_extension": Reader(
+        lambda row: token_rights._read_extension(PORTS, row),
+        token_rights._EXTENSION.selected_columns,
         empty=frozenset({"found.provider_token"}),
         read_elsewhere=frozenset({"app_created_at"}),
     ),
@@ -154,19 +154,19 @@ READERS = {
         sign_in_statistics.FIGURES,
         arguments={"began": (NOW, NOW + timedelta(days=1))},
     ),
-    "console.sign_in_diagnosis._state": Reader(
-        sign_in_diagnosis._state,
-        sign_in_diagnosis._STATE,
+    "console.sign_in_methods._state": Reader(
+        sign_in_methods._state,
+        sign_in_methods._STATE,
         values={
             "mode": ("ENABLED", "DISABLED"),
             "providers": ('["North ID"]', '["South ID"]'),
         },
     ),
-    "console.sign_in_diagnosis._attempt": Reader(
-        sign_in_diagnosis._attempt,
+    "console.sign_in_methods._attempt": Reader(
+        sign_in_methods._attempt,
         [
             one
-            for one in sign_in_diagnosis._account(1).selected_columns
+            for one in sign_in_methods._account(1).selected_columns
             if one.name.startswith("attempt_") or one.name in ("user_first_name", "user_last_name")
         ],
         values={

@@ -467,7 +467,7 @@ APPS = (
     ),
     Mutant(
         "An expired app token is worth nothing",
-        "app/services/authorization/app_rights.py",
+        "app/services/authorization/token_rights.py",
         "if row.app_id is None or (expires is not None and expires <= ports.clock.now()):",
         "if row.app_id is None:",
         "services/apps/test_app_tokens.py",

@@ -412,7 +412,7 @@ OPENID_PROVIDER = (
     ),
     Mutant(
         "An app that allows client credentials alone has no lasting token that works",
-        "app/services/authorization/app_rights.py",
+        "app/services/authorization/token_rights.py",
         "AppTokenRecord.app_id, WORKS, _IS_ALLOWED))",
         "AppTokenRecord.app_id, WORKS))",
         "oauth/test_app_credentials.py",

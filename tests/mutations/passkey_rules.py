@@ -3,7 +3,7 @@
 from tests.mutations.mutant import Mutant
 
 _ADAPTER = "app/adapters/keys/second_factors.py"
-_CHECKS = "app/services/second_factors/passkey_checks.py"
+_CHECKS = "app/services/second_factors/factor_checks.py"
 _OWN = "app/services/accounts/passkeys.py"
 _HOSTILE = "hostile/test_second_factors_passkeys.py"
 

@@ -52,7 +52,7 @@ from app.services.console.sign_in_methods import (
     show_own_second_factors,
     show_own_sign_in_methods,
 )
-from app.services.second_factors.passkey_checks import party_of
+from app.services.second_factors.factor_checks import party_of
 from app.services.single_sign_on.own_identities import (
     begin_own_link,
     list_own_providers,

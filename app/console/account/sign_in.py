@@ -54,7 +54,7 @@ from app.services.console.console_sessions import (
     sign_out_of_console,
 )
 from app.services.second_factors.challenges import SecondFactorRequired
-from app.services.second_factors.passkey_checks import party_of
+from app.services.second_factors.factor_checks import party_of
 from app.services.single_sign_on.own_identities import finish_own_link
 from app.services.single_sign_on.sign_in import StartedLogin
 from app.web.sessions import WAITING, anonymous_actor

@@ -54,7 +54,7 @@ from app.domain.values.text import translatable
 from app.services.accounts.addresses import addresses_of_users
 from app.services.authorization.register import can_call
 from app.services.commerce.orders import list_newest_orders_of
-from app.services.console.sign_in_diagnosis import SignInDiagnosis, diagnose_sign_in
+from app.services.console.sign_in_methods import SignInDiagnosis, diagnose_sign_in
 from app.services.mails.mail_log import list_mails
 from app.services.metadata import public_metadata_of_users
 from app.services.oauth.consents import list_programs_of_user

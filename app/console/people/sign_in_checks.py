@@ -21,7 +21,7 @@ from app.domain.sign_in.sign_in_log import (
 )
 from app.domain.values.text import translatable
 from app.ports.throttle import BlockedIp
-from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis, SignInState
+from app.services.console.sign_in_methods import Blocks, SignInDiagnosis, SignInState
 from app.web.translation import enumeration, reason_text, text
 
 RESULTS: Mapping[str, str] = {

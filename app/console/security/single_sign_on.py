@@ -48,7 +48,6 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
-from app.services.single_sign_on.provider_changes import confirm_provider
 from app.services.single_sign_on.provider_coverage import (
     ProviderCoverage,
     ProviderDisableImpact,
@@ -59,6 +58,7 @@ from app.services.single_sign_on.provider_settings import (
     Plugin,
     PluginSort,
     ProviderUpdate,
+    confirm_provider,
     list_plugins,
     save_provider,
     show_plugin,

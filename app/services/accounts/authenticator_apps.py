@@ -32,7 +32,7 @@ from app.services.audit.log import record, user_change
 from app.services.authorization.register import account_owner_only, fresh_proof
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import add_method, count_other_sessions, settle_removal
-from app.services.second_factors.code_checks import (
+from app.services.second_factors.factor_checks import (
     hash_first_codes,
     hash_new_codes,
     replace_codes,

@@ -5,13 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, delete, select
+from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.email_links import (
-    LIFETIMES,
     NOT_ME_PURPOSES,
-    TOKEN_LENGTH,
     LinkPurpose,
     digest_of,
     state_of,
@@ -25,7 +23,7 @@ from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import building_block
 from app.services.outbox.publisher import add_mail
-from app.services.outbox.security_notices import account_state
+from app.services.outbox.security_notices import account_state, store_link
 
 _OWN_PAGES = ("/console/", "/account/")
 WORTHLESS = Problem(
@@ -56,26 +54,11 @@ def make_link(
 
     Earlier links for the same purpose stop working.
     """
-    token = ports.randomness.token(TOKEN_LENGTH)
-    now = ports.clock.now()
     session.flush()
-    session.execute(
-        delete(AccountLinkRecord).where(
-            AccountLinkRecord.user_id == user.id, AccountLinkRecord.purpose == purpose.value
-        )
-    )
-    session.add(
-        AccountLinkRecord(
-            user_id=user.id,
-            purpose=purpose.value,
-            digest=digest_of(token),
-            state=state_of(purpose, account_state(user)),
-            new_email=new_email,
-            created_at=now,
-            expires_at=now + LIFETIMES[purpose],
-        )
-    )
-    return token
+    link = AccountLinkRecord
+    earlier = link.user_id == user.id, link.purpose == purpose.value
+    session.execute(delete(link).where(*earlier))
+    return store_link(ports, session, user, purpose, new_email)
 
 
 @building_block
@@ -86,7 +69,7 @@ def find_link(
 
     Refuses INVALID on ``token``, without saying why it is invalid.
     """
-    link = session.scalar(_links_of_token(token, purposes))
+    link = session.scalar(select(AccountLinkRecord).where(*_is_of_token(token, purposes)))
     user = None if link is None else session.get(UserRecord, link.user_id)
     if link is None or user is None or not _is_valid(ports, link, user):
         raise Refused(WORTHLESS)
@@ -101,18 +84,11 @@ def open_link(
 
     Of two that come at once, one gets it. Rows are locked in the order user, link, as everywhere.
     """
-    owner = session.scalar(
-        _links_of_token(token, purposes).with_only_columns(AccountLinkRecord.user_id)
-    )
+    is_it = _is_of_token(token, purposes)
+    owner = session.scalar(select(AccountLinkRecord.user_id).where(*is_it))
     user = None if owner is None else session.get(UserRecord, owner, with_for_update=True)
-    link = session.scalar(
-        delete(AccountLinkRecord)
-        .where(
-            AccountLinkRecord.digest == digest_of(token),
-            AccountLinkRecord.purpose.in_([purpose.value for purpose in purposes]),
-        )
-        .returning(AccountLinkRecord)
-    )
+    used = delete(AccountLinkRecord).where(*is_it).returning(AccountLinkRecord)
+    link: AccountLinkRecord | None = session.scalar(used)
     if link is None or user is None or not _is_valid(ports, link, user):
         raise Refused(WORTHLESS)
     return _opened(link, user)
@@ -121,12 +97,8 @@ def open_link(
 @building_block
 def drop_links(session: Session, user_id: int) -> None:
     """Forget every link of a person, except "This wasn't me" in security notices."""
-    kept = [purpose.value for purpose in NOT_ME_PURPOSES]
-    session.execute(
-        delete(AccountLinkRecord).where(
-            AccountLinkRecord.user_id == user_id, AccountLinkRecord.purpose.not_in(kept)
-        )
-    )
+    link, kept = AccountLinkRecord, [purpose.value for purpose in NOT_ME_PURPOSES]
+    session.execute(delete(link).where(link.user_id == user_id, link.purpose.not_in(kept)))
 
 
 @building_block
@@ -166,11 +138,11 @@ def _is_own_page(public_url: str, url: str) -> bool:
     return (resolved_path(url.removeprefix(public_url)) or "").startswith(_OWN_PAGES)
 
 
-def _links_of_token(token: str, purposes: Collection[LinkPurpose]) -> Select[AccountLinkRecord]:
-    return select(AccountLinkRecord).where(
-        AccountLinkRecord.digest == digest_of(token),
-        AccountLinkRecord.purpose.in_([purpose.value for purpose in purposes]),
-    )
+def _is_of_token(
+    token: str, purposes: Collection[LinkPurpose]
+) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    link = AccountLinkRecord
+    return link.digest == digest_of(token), link.purpose.in_([one.value for one in purposes])
 
 
 def _opened(link: AccountLinkRecord, user: UserRecord) -> OpenedLink:

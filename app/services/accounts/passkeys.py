@@ -35,12 +35,13 @@ from app.services.second_factors.challenges import (
     settle_removal,
     use_up,
 )
-from app.services.second_factors.code_checks import hash_first_codes, store_first_codes
-from app.services.second_factors.passkey_checks import (
+from app.services.second_factors.factor_checks import (
     RANDOM_LENGTH,
+    hash_first_codes,
     known_passkeys,
     method_of,
     require_party,
+    store_first_codes,
     store_random,
 )
 from app.services.sign_in.reauthentication import lock_own_account, own_id, own_session

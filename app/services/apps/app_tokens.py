@@ -40,8 +40,8 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.app_rights import find_app
 from app.services.authorization.register import fresh_proof, public, requires, requires_person
+from app.services.authorization.token_rights import find_app
 from app.services.identity.imported_tokens import identify_foreign_token
 from app.services.identity.own_tokens import digest_of_token
 from app.services.identity.providers import known_providers

@@ -20,12 +20,6 @@ from app.domain.values.pages import Page, with_items
 from app.domain.values.text import Sentence
 from app.ports import Database, NamedRow, Ports, ReadSession, Subject
 from app.ports.database import SubjectKind, account
-from app.services.authorization.app_rights import (
-    FoundApp,
-    find_app_again,
-    find_extension_again,
-    find_linked_app,
-)
 from app.services.authorization.declarations import (
     REGISTER,
     Declaration,
@@ -35,13 +29,19 @@ from app.services.authorization.declarations import (
     name_of,
     register,
 )
-from app.services.authorization.provider_rights import find_provider_session_again
 from app.services.authorization.session_rights import (
     LiveSession,
     effective_user,
     find_session_again,
 )
 from app.services.authorization.shop_state import Lookup
+from app.services.authorization.token_rights import (
+    FoundApp,
+    find_app_again,
+    find_extension_again,
+    find_linked_app,
+    find_provider_session_again,
+)
 
 
 class _WrappedDatabase:

@@ -49,7 +49,7 @@ from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.identify import Visitor, session_actor
 from app.services.identity.providers import ExternalAuthentication, login_providers
 from app.services.second_factors.challenges import PendingSession, SecondFactorRequired
-from app.services.second_factors.passkey_checks import party_of
+from app.services.second_factors.factor_checks import party_of
 from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR, read_factors
 from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password

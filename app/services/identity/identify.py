@@ -11,8 +11,6 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.unchanging import unchanging
 from app.ports import Ports
 from app.ports.process_cache import CachedClientToken, CachedProviderToken
-from app.services.authorization.app_rights import FoundApp, find_app, find_linked_app
-from app.services.authorization.provider_rights import find_provider_session
 from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
     LiveSession,
@@ -20,6 +18,12 @@ from app.services.authorization.session_rights import (
     shown_user,
 )
 from app.services.authorization.shop_state import Lookup, ShopState, load_shop_state
+from app.services.authorization.token_rights import (
+    FoundApp,
+    find_app,
+    find_linked_app,
+    find_provider_session,
+)
 from app.services.identity.imported_tokens import identify_foreign_token
 from app.services.identity.own_tokens import VerifiedSession, digest_of_token, verify_own_token
 from app.services.identity.provider_token_verification import (

@@ -18,9 +18,9 @@ from app.models import AppRecord, AppTokenRecord
 from app.ports import NamedRow, Ports
 from app.ports.passwords import PasswordsBusy
 from app.ports.process_cache import FailedComparisons
-from app.services.authorization.app_rights import WORKS, ForeignTokenLookup, find_foreign_token
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import building_block
+from app.services.authorization.token_rights import WORKS, ForeignTokenLookup, find_foreign_token
 
 MAX_COMPARISONS = 2
 """Hashes that one request compares; each takes as much CPU as hundreds of requests."""

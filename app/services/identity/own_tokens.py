@@ -10,10 +10,10 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.unchanging import unchanging
 from app.ports import Ports
 from app.ports.process_cache import CachedKeyRing, VerifiedToken
-from app.services.authorization.app_rights import find_extension
 from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import LiveSession, find_session, session_exists
 from app.services.authorization.shop_state import Found, Lookup, ShopState
+from app.services.authorization.token_rights import find_extension
 from app.services.keys import ring
 
 

@@ -39,9 +39,9 @@ from app.ports.process_cache import (
     CachedRefusal,
     CallPurpose,
 )
-from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import building_block
+from app.services.authorization.token_rights import is_signed_out
 from app.services.identity.linked_accounts import (
     SIGNED_OUT,
     client_links,

@@ -42,7 +42,7 @@ from app.services.identity.providers import client_secret_of, to_provider
 from app.services.imports.groups import number
 from app.services.imports.ledger import find_entries
 from app.services.imports.sections import Row, Run, Section, State
-from app.services.single_sign_on.provider_changes import next_settings, store_settings
+from app.services.single_sign_on.provider_settings import next_settings, store_settings
 
 KIND = "identity_provider"
 _GROUPS = "account_group"

@@ -50,9 +50,9 @@ from app.models import (
 )
 from app.ports import NamedRow, Ports
 from app.ports.http import CallFailed
-from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import staff_only
 from app.services.authorization.session_rights import USER_COLUMNS, read_user, switches_of
+from app.services.authorization.token_rights import is_signed_out
 from app.services.identity.imported_tokens import match_imported_token
 from app.services.identity.own_tokens import digest_of_token
 from app.services.identity.provider_assertions import (

@@ -26,10 +26,10 @@ from app.models import (
     SessionRecord,
 )
 from app.ports import Ports
-from app.services.authorization.app_rights import find_app
 from app.services.authorization.register import input_decides
 from app.services.authorization.session_rights import LiveSession, find_session
 from app.services.authorization.shop_state import Lookup
+from app.services.authorization.token_rights import find_app
 from app.services.identity.own_tokens import verify_own_token
 from app.services.identity.stored_apps import store_token
 from app.services.oauth.clients import app_token_name, is_app_token_of, record_client_use

@@ -56,7 +56,7 @@ def notify(
     notice = {"kind": kind.value, **_time_and_place(ports, actor, known=in_its_name), **values}
     token = ""
     if in_its_name and kind is not MailKind.ACCOUNT_SECURED:
-        token = _make_link(ports, session, user, LinkPurpose.NOT_ME, notice)
+        token = store_link(ports, session, user, LinkPurpose.NOT_ME, notice=notice)
     _send(ports, session, user, user.email, notice, token)
 
 
@@ -86,7 +86,7 @@ def notify_email_change(
         _drop_notice_links(session, user.id)
     elif can_restore:
         purpose = LinkPurpose.RESTORE_EMAIL
-        token = _make_link(ports, session, user, purpose, notice, old_email)
+        token = store_link(ports, session, user, purpose, old_email, notice)
     _send(ports, session, user, old_email, notice, token)
 
 
@@ -114,15 +114,19 @@ def _time_and_place(ports: Ports, actor: Actor, *, known: bool) -> dict[str, str
     return {**moment, "address": actor.address or "", **device}
 
 
-def _make_link(
+@building_block
+def store_link(
     ports: Ports,
     session: Session,
     user: UserRecord,
     purpose: LinkPurpose,
-    notice: Mapping[str, str],
-    old_email: str = "",
+    email: str = "",
+    notice: Mapping[str, str] = _NO_VALUES,
 ) -> str:
-    """Store a link and return its token; earlier ones keep working, each for its own mail."""
+    """Store a link of ``user`` and return its token, which isn't stored; earlier ones stay.
+
+    ``email`` is the one that the link gives to the account, ``notice`` what its mail is about.
+    """
     token = ports.randomness.token(TOKEN_LENGTH)
     now = ports.clock.now()
     session.add(
@@ -131,7 +135,7 @@ def _make_link(
             purpose=purpose.value,
             digest=digest_of(token),
             state=state_of(purpose, account_state(user)),
-            new_email=old_email,
+            new_email=email,
             notice=dict(notice),
             created_at=now,
             expires_at=now + LIFETIMES[purpose],

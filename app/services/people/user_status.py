@@ -29,8 +29,7 @@ from app.services.identity.users import find_user_by_key, load_user, require_man
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify
 from app.services.people.users import about_user, bulk_keys
-from app.services.second_factors.code_checks import drop_codes
-from app.services.second_factors.stored_factors import read_factors
+from app.services.second_factors.stored_factors import drop_codes, read_factors
 from app.services.sign_in.sessions import end_sessions
 
 

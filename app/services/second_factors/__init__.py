@@ -1,6 +1,6 @@
 """The second factors of accounts, the checks of an answer, and the challenges that wait for it.
 
 ``stored_factors`` reads, and stops those that a stranger added; ``challenges`` asks and counts;
-``code_checks`` accepts codes, ``passkey_checks`` passkeys. Signing in with them is in ``sign_in``,
+``factor_checks`` accepts codes and passkeys. Signing in with them is in ``sign_in``,
 adding and removing them in ``accounts``.
 """

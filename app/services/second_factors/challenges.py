@@ -37,8 +37,7 @@ from app.models import (
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import building_block
-from app.services.second_factors.code_checks import drop_codes
-from app.services.second_factors.stored_factors import read_factors
+from app.services.second_factors.stored_factors import drop_codes, read_factors
 
 CHALLENGE_ENDED = Problem(
     "INVALID", "This sign-in expired or was already used. Sign in again.", "challenge"

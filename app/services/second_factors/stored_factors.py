@@ -97,6 +97,12 @@ def read_factors(session: Session, user_id: int) -> FactorCounts:
     return FactorCounts() if row is None else factors_in(row)
 
 
+@building_block
+def drop_codes(session: Session, user_id: int) -> None:
+    """Delete all recovery codes of an account."""
+    session.execute(delete(RecoveryCodeRecord).where(RecoveryCodeRecord.user_id == user_id))
+
+
 @dataclass(frozen=True, slots=True)
 class ListedFactor:
     """A second factor; ``key`` is unique among those of its type."""

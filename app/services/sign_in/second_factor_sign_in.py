@@ -54,9 +54,9 @@ from app.services.second_factors.challenges import (
     read_audience,
     use_up,
 )
-from app.services.second_factors.code_checks import check_code
-from app.services.second_factors.passkey_checks import (
+from app.services.second_factors.factor_checks import (
     UsedPasskey,
+    check_code,
     check_passkey,
     passkey_options,
 )

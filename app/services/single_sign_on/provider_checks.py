@@ -45,9 +45,9 @@ from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import GrantRefused
 from app.ports.process_cache import CallPurpose
-from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import fresh_proof, requires
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.authorization.token_rights import is_signed_out
 from app.services.identity.linked_accounts import (
     INACTIVE,
     SIGNED_OUT,

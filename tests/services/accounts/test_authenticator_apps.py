@@ -24,7 +24,7 @@ from app.services.accounts.authenticator_apps import (
     start_app_setup,
     turn_off_app,
 )
-from app.services.second_factors.code_checks import check_code
+from app.services.second_factors.factor_checks import check_code
 from app.services.second_factors.stored_factors import FactorCounts, read_factors
 from tests.builders.audit import trail
 from tests.builders.outbox import mails

@@ -15,8 +15,8 @@ from app.domain.sign_in.sign_in_log import SignInReason
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
 from app.ports.throttle import AccountBlocks, ThrottleUnavailable
-from app.services.console import sign_in_diagnosis
-from app.services.console.sign_in_diagnosis import (
+from app.services.console import sign_in_methods
+from app.services.console.sign_in_methods import (
     SignInDiagnosis,
     SignInState,
     diagnose_sign_in,
@@ -76,7 +76,7 @@ def test_state_follows_account_and_shop(ports: Ports) -> None:
 def test_last_attempts_are_told_newest_first(
     ports: Ports, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sign_in_diagnosis, "ATTEMPTS", 2)
+    monkeypatch.setattr(sign_in_methods, "ATTEMPTS", 2)
     user_id = make_user(ports, first_name="Hanna", last_name="Berg")
     other = make_user(ports, "other@example.com")
     for number in range(3):

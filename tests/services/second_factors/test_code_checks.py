@@ -13,7 +13,7 @@ from app.domain.second_factors import SecondFactorType, write_recovery_code
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
 from app.ports.passwords import Match
-from app.services.second_factors.code_checks import check_code
+from app.services.second_factors.factor_checks import check_code
 from app.services.second_factors.stored_factors import read_factors
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user

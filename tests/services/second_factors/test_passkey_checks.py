@@ -13,7 +13,7 @@ from app.domain.values.errors import Refused
 from app.models import AuditRecord, PasskeyRecord, SecondFactorChallengeRecord
 from app.ports import Ports
 from app.services.second_factors.challenges import CHALLENGE_ENDED, ask
-from app.services.second_factors.passkey_checks import (
+from app.services.second_factors.factor_checks import (
     NO_PASSKEYS,
     UsedPasskey,
     check_passkey,
