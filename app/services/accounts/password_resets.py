@@ -29,7 +29,7 @@ from app.services.audit.log import record, requester, store_requester, user_chan
 from app.services.authorization.rate_limits import within_rate
 from app.services.authorization.register import building_block, input_decides, internal, requires
 from app.services.authorization.session_rights import stored_switches
-from app.services.identity.users import find_user_by_key, require_manageable, stored_email
+from app.services.identity.users import find_manageable, stored_email
 from app.services.outbox.base_url import base_url
 from app.services.outbox.publisher import add_link_mail
 from app.services.sign_in.email_codes import require_room, send_code
@@ -47,8 +47,7 @@ def send_reset_link(ports: Ports, actor: Actor, user_id: int, *, redirect_url: s
     """
     require_redirect(ports, redirect_url)
     with ports.database.transaction() as session:
-        found = find_user_by_key(session, user_id)
-        require_manageable(actor, found)
+        found = find_manageable(session, actor, user_id)
         if not found.is_active:
             raise Refused(Problem("INACTIVE", "Activate this account first.", "id"))
         user = claim_reset(ports, session, UserRecord.id == user_id)
@@ -99,7 +98,6 @@ def _create_link(
 
 @building_block
 def too_early(ports: Ports) -> Problem:
-    """Return why no other link can be sent yet."""
     minutes = -(-ports.configuration.reset_password_lock_time // 60)
     message = (
         "A link was sent within the last {minutes} minutes. "
@@ -142,7 +140,6 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
 
 @internal
 def set_password_page(ports: Ports, actor: Actor) -> str:
-    """Return the URL of the console's page for setting a password."""
     return f"{base_url(ports)}/console/set-password"
 
 

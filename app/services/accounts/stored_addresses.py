@@ -46,7 +46,6 @@ _COLUMNS = {name: name for name in ("id", "user_id", *MAX_LENGTHS)} | _FLAGS
 
 @building_block
 def to_address(stored: AddressRecord) -> Address:
-    """Return the address of a record."""
     return Address(
         **{name: getattr(stored, name) for name in MAX_LENGTHS},
         id=stored.id,
@@ -97,13 +96,11 @@ def addresses_by_user(
 
 @building_block
 def address_snapshot(address: Address, *, of_staff: bool) -> dict[str, object]:
-    """Return the snapshot of an address for its deletion's event."""
     return {**asdict(address), "of_staff": of_staff}
 
 
 @building_block
 def is_of_staff(session: Session, stored: AddressRecord) -> bool:
-    """Whether it's the address of a member of staff."""
     query = select(UserRecord.is_staff).where(UserRecord.id == stored.user_id)
     return bool(session.scalar(query))
 

@@ -51,7 +51,6 @@ class Change:
 def user_change(
     action: str, user: User | UserRecord, before: Values = _NOTHING, after: Values = _NOTHING
 ) -> Change:
-    """Return a change of a user's account."""
     return Change(action, "User", user.id, user.email, before, after)
 
 
@@ -116,7 +115,6 @@ _LOST = Problem(
 
 @building_block
 def store_requester(actor: Actor) -> dict[str, object]:
-    """Return the stored form of the actor who requests something."""
     return {
         "kind": actor.kind.value,
         "user_id": actor.user_id,

@@ -127,7 +127,6 @@ def register(declaration: Declaration) -> None:
 
 
 def name_of(use_case: Callable[..., object]) -> str:
-    """Return the name of a use case in the register."""
     return f"{use_case.__module__.partition('.services.')[2]}.{use_case.__qualname__}"
 
 

@@ -553,7 +553,6 @@ def read_user(row: NamedRow) -> User:
 
 @building_block
 def switches_of(shop: ShopRecord, now: datetime) -> Switches:
-    """Return the switches at ``now``, as the shop's record has them."""
     return Switches(
         PasswordLoginMode(shop.password_login_mode),
         shop.allow_storefront_traffic,

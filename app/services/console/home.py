@@ -61,7 +61,6 @@ class Setup:
 
 
 def _setup_columns() -> tuple[ColumnElement[Any], ...]:
-    """Return the columns that ``read_setup`` reads."""
     staff = select(UserRecord.id).where(UserRecord.is_staff).limit(2).subquery()
     return (
         ShopRecord.setup_dismissed.label("setup_dismissed"),
@@ -161,7 +160,6 @@ class TrafficCounts:
 
     @property
     def by_kind(self) -> Mapping[TrafficKind, int]:
-        """The requests of all hours."""
         return {kind: sum(hour.by_kind[kind] for hour in self.hours) for kind in TrafficKind}
 
     @property

@@ -162,7 +162,6 @@ _REQUIRED_FROM = (
 
 @account_owner_only
 def show_own_second_factors(ports: Ports, actor: Actor) -> OwnSecondFactors:
-    """Return the second factors of the caller."""
     user_id = own_id(actor)
     query = select(*FACTOR_COLUMNS, _REQUIRED_FROM.label("required_from"))
     with ports.database.reading() as session:

@@ -25,7 +25,7 @@ from app.services.authorization.token_rights import (
     find_provider_session,
 )
 from app.services.identity.imported_tokens import identify_foreign_token
-from app.services.identity.own_tokens import VerifiedSession, digest_of_token, verify_own_token
+from app.services.identity.own_tokens import digest_of_token, verify_own_token
 from app.services.identity.provider_token_verification import (
     identify_provider_token,
     refuse_known_token,
@@ -94,7 +94,8 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
     try:
         verified = verify_own_token(ports, credential, visitor.issuer, digest)
         shop_state, claims = verified.shop_state, verified.claims
-        found = Lookup(shop_state, _access_session(verified))
+        # Other types of tokens aren't allowed in a header.
+        found = Lookup(shop_state, verified.found if is_access(claims) else None)
         return identity_of_session(visitor, found, expires=claims.exp, session=claims.session)
     except TokenRejected as rejected:
         shop_state = shop_state or load_shop_state(ports)
@@ -195,17 +196,14 @@ def _identify_by_provider(
     if not _is_own_issuer(ports, visitor, token):
         caller = _anonymous(visitor, None)
         try:
-            seen = identify_provider_token(
-                ports, caller, token, digest, shop_state.providers_version
-            )
+            version = shop_state.providers_version
+            seen = identify_provider_token(ports, caller, token, digest, version)
         except TokenRejected as rejected:
             fault = rejected.fault
         else:
-            bearer = (
-                None
-                if seen is None
-                else _identity_of_known_token(ports, visitor, seen, is_new=True)
-            )
+            bearer = None
+            if seen is not None:
+                bearer = _identity_of_known_token(ports, visitor, seen, is_new=True)
             if bearer is not None:
                 return bearer
     return Identity(_anonymous(visitor, fault), shop_state.shop)
@@ -216,11 +214,6 @@ def _is_own_issuer(ports: Ports, visitor: Visitor, token: str) -> bool:
     if issuer is None or ports.configuration.issuer:
         return issuer == visitor.issuer
     return issuer == visitor.issuer or is_loopback_issuer(issuer)
-
-
-def _access_session(verified: VerifiedSession) -> LiveSession | None:
-    """Return the session if the token's type is allowed in a header."""
-    return verified.found if is_access(verified.claims) else None
 
 
 def _app_identity(

@@ -204,7 +204,6 @@ def join(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> No
 
 @building_block
 def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> None:
-    """Take each of ``users`` out of each of ``groups``."""
     groups = list(groups)
     if not groups:
         return

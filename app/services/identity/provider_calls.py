@@ -49,8 +49,7 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
     lane = ports.cache.providers.lanes[purpose]
     if not lane.enter(QUEUE_SECONDS):
         ports.metrics.count(PROVIDER_CALLS, purpose.value, CallFault.NOT_CALLED.value)
-        message = f"Too many requests are waiting for {url}."
-        raise CallFailed(CallFault.NOT_CALLED, message)
+        raise CallFailed(CallFault.NOT_CALLED, f"Too many requests are waiting for {url}.")
     is_connected, result, started = True, "ok", time.perf_counter()
     try:
         with ports.traces.span(f"identity provider {purpose.value}", SpanKind.CLIENT):
@@ -70,7 +69,6 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
 
 
 def _require_not_paused(ports: Ports, url: str) -> None:
-    """Raise ``CallFailed`` NOT_CALLED while the URL is paused."""
     if ports.clock.timestamp() < (ports.cache.providers.paused.get(url) or 0.0):
         raise CallFailed(CallFault.NOT_CALLED, f"{url} failed several times recently.")
 
@@ -171,7 +169,6 @@ def _age(ports: Ports, cached: CachedProviderKeys) -> float:
 
 @building_block
 def unusable_response(failed: CallFailed) -> str:
-    """Return why a bearer is refused whose provider gave no usable response."""
     return f"The provider's response couldn't be used. {failed}"
 
 

@@ -202,7 +202,6 @@ def _with_address(actor: Actor, refusal: SignInRefusal) -> SignInRefusal:
 
 
 def _verdict(failed: Exception) -> _Verdict:
-    """Return what a failed verification means."""
     if isinstance(failed, CallFailed):
         seconds = 0.0 if failed.fault is CallFault.NOT_CALLED else FAILED_PAUSE
         reason = SignInReason.UNAVAILABLE

@@ -100,7 +100,6 @@ def refuse_apps(actor: Actor, field: str) -> None:
 
 @building_block
 def app_snapshot(app: App) -> dict[str, object]:
-    """Return the snapshot of ``app`` for a deletion's event."""
     return {name: _plain(getattr(app, name)) for name in _FIELDS}
 
 

@@ -159,12 +159,20 @@ def require_manageable(actor: Actor, user: User) -> None:
 
 
 @building_block
-def require_reached_channels(actor: Actor, user: User, field: str = "id") -> None:
-    """Refuse OUT_OF_SCOPE_USER if the user manages something in a channel ``actor`` doesn't."""
+def find_manageable(session: Session, actor: Actor, user_id: int) -> User:
+    """Return what ``find_user_by_key`` does; raises and refuses as ``require_manageable`` too."""
+    user = find_user_by_key(session, user_id)
+    require_manageable(actor, user)
+    return user
+
+
+@building_block
+def require_reached_channels(actor: Actor, user: User) -> None:
+    """Refuse OUT_OF_SCOPE_USER on ``id`` if the user manages channels that ``actor`` doesn't."""
     if user.is_staff and not reaches_channels(actor, user.channel_ids):
         message = "You can't manage this user: they have access to channels that you don't have."
         users = (to_global_id("User", user.id),)
-        raise Refused(Problem("OUT_OF_SCOPE_USER", message, field, users=users))
+        raise Refused(Problem("OUT_OF_SCOPE_USER", message, "id", users=users))
 
 
 @building_block

@@ -127,7 +127,6 @@ def _load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
 
 @building_block
 def bearer_of(user: User) -> Bearer:
-    """Return the person as the inspector shows them."""
     name = f"{user.first_name} {user.last_name}".strip()
     return Bearer(user.id, user.email, name, user.is_staff, user.is_active)
 
@@ -175,8 +174,6 @@ _ACTIVE = {
 
 @dataclass(slots=True)
 class _Checks:
-    """The checks so far."""
-
     checks: list[Check] = field(default_factory=list)
 
     def add_check(self, name: CheckName, good: Sentence | None, bad: Sentence = "") -> bool:
@@ -348,7 +345,6 @@ def may_see_rights(actor: Actor, user: User) -> bool:
 
 
 def _mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
-    """Check a session's origin against the login mode."""
     if rejects_password_sessions(mode, origin):
         reason = "Password login is off, and the session started with a password."
         return failed(CheckName.LOGIN_MODE, reason)

@@ -208,7 +208,6 @@ def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChan
 
 
 def _end_secrets(session: Session, client_id: int) -> int:
-    """Delete a client's secrets; return how many there were."""
     secret = OAuthClientSecretRecord
     ended = delete(secret).where(secret.client_id == client_id).returning(secret.id)
     return len(session.scalars(ended).all())
@@ -322,7 +321,6 @@ def record_client_use(
 
 @building_block
 def app_token_name(client: OAuthClient) -> str:
-    """Return the name of the tokens that a client gets for its app."""
     return f"OAuth client {client.client_id}"
 
 
@@ -387,7 +385,6 @@ def client_facts(client: OAuthClient) -> Mapping[str, object]:
 
 @building_block
 def has_client_id(client_id: str) -> ColumnElement[bool]:
-    """Return the condition that finds the client of a client ID."""
     # No database can be asked for what it cannot hold.
     return OAuthClientRecord.client_id == client_id if is_storable(client_id) else false()
 

@@ -28,11 +28,7 @@ from app.services.authorization.register import (
     building_block,
     requires_person,
 )
-from app.services.identity.users import (
-    find_user_by_key,
-    require_manage_permission,
-    require_manageable,
-)
+from app.services.identity.users import find_manageable, require_manage_permission
 from app.services.oauth.clients import has_client_id, to_client
 from app.services.sign_in.reauthentication import own_id
 
@@ -170,8 +166,7 @@ def disconnect_program_of_user(ports: Ports, actor: Actor, user_id: int, client_
     Refuses NOT_FOUND on ``client``, and on ``id`` NOT_FOUND and OUT_OF_SCOPE_USER for the person.
     """
     with ports.database.transaction(account(user_id)) as session:
-        user = find_user_by_key(session, user_id)
-        require_manageable(actor, user)
+        user = find_manageable(session, actor, user_id)
         _disconnect(ports, actor, session, user_id, user.email, client_id)
 
 

@@ -280,7 +280,6 @@ def _end_replayed(ports: Ports, actor: Actor, session: Session, code_id: int) ->
 
 @building_block
 def end_grant(ports: Ports, actor: Actor, session: Session, session_id: int, reason: str) -> None:
-    """End the session of a grant, and record why."""
     stored = session.get(SessionRecord, session_id)
     if stored is None:
         return

@@ -30,7 +30,6 @@ _SECRET = "token"  # noqa: S105
 
 @building_block
 def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> None:
-    """Write ``event`` to the outbox in the transaction of ``session``."""
     session.add(_outbox_event(ports, actor, event))
 
 
@@ -63,14 +62,12 @@ def add_mail(
     mail: Mail,
     *,
     user_id: int | None = None,
-    redirect_url: str = "",
 ) -> None:
     """Queue ``mail``: it is sent after the transaction of ``session`` has been committed.
 
-    ``user_id`` is the account it is about, which decides on its language and time zone;
-    ``redirect_url`` is the page of its link, for the mail log.
+    ``user_id`` is the account it is about, which decides on its language and time zone.
     """
-    session.add(_outbox_mail(ports, session, mail, user_id, redirect_url))
+    session.add(_outbox_mail(ports, session, mail, user_id))
 
 
 @building_block
@@ -85,7 +82,8 @@ def add_link_mail(
 ) -> None:
     """Write the event that ``actor`` requested a link, and queue the email with the link.
 
-    If an app sends this kind of mail, Latchkey's waits for it: ``app.services.mails.sending``.
+    ``redirect_url`` is the page of the link, for the mail log. If an app sends this kind of mail,
+    Latchkey's waits for it: ``app.services.mails.sending``.
     """
     shop = session.get_one(ShopRecord, SHOP_ID)
     sender = MailSender(getattr(shop, sender_setting(mail.kind)))
@@ -102,7 +100,7 @@ def add_link_mail(
 
 
 def _outbox_mail(
-    ports: Ports, session: Session, mail: Mail, user_id: int | None, redirect_url: str
+    ports: Ports, session: Session, mail: Mail, user_id: int | None, redirect_url: str = ""
 ) -> OutboxMailRecord:
     now = ports.clock.now()
     reader = None if user_id is None else session.get(UserRecord, user_id)

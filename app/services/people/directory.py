@@ -82,7 +82,6 @@ def external_references_of_users(
 
 @building_block
 def has_reference(external_reference: str) -> ColumnElement[bool]:
-    """Return the condition that finds the user of an external reference."""
     # No database can be asked for what it cannot hold.
     if not external_reference or not is_storable(external_reference):
         return false()

@@ -61,7 +61,6 @@ GROUPS: Select[*tuple[object, ...]] = select(
 
 @building_block
 def to_group(row: NamedRow) -> PermissionGroup:
-    """Return the group in a row of ``GROUPS``."""
     return record_from(
         PermissionGroup,
         row,
@@ -82,7 +81,6 @@ def load_group(session: Session, group_id: int) -> PermissionGroup:
 
 @building_block
 def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, object]:
-    """Return the snapshot of ``group`` and its members for a deletion's event."""
     names = sorted(permission.value for permission in group.permissions)
     return {
         "id": group.id,
@@ -114,7 +112,6 @@ def name_problem(name: str) -> Problem | None:
 
 @building_block
 def is_taken(session: Session, name: str) -> bool:
-    """Whether a group is called exactly that."""
     return session.scalar(select(GroupRecord.id).where(GroupRecord.name == name)) is not None
 
 

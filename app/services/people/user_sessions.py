@@ -19,11 +19,7 @@ from app.ports import NamedRow, Ports
 from app.services.audit.log import record, user_change
 from app.services.authorization.register import building_block, requires
 from app.services.authorization.session_rights import USER_COLUMNS, read_permissions, read_user
-from app.services.identity.users import (
-    find_user_by_key,
-    require_manage_permission,
-    require_manageable,
-)
+from app.services.identity.users import find_manageable, require_manage_permission
 from app.services.second_factors.stored_factors import (
     FACTOR_COLUMNS,
     FactorCounts,
@@ -175,8 +171,7 @@ def end_user_session(ports: Ports, actor: Actor, user_id: int, session_id: int) 
     or another user's. ``sign_out_user`` ends all.
     """
     with ports.database.transaction() as session:
-        user = find_user_by_key(session, user_id)
-        require_manageable(actor, user)
+        user = find_manageable(session, actor, user_id)
         ended = session.scalar(
             delete(SessionRecord)
             .where(SessionRecord.id == session_id, SessionRecord.user_id == user_id)

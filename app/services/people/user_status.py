@@ -25,7 +25,12 @@ from app.services.authorization.register import (
     requires_person,
 )
 from app.services.identity.permission_holders import lock_grants, prevent_unmanageable
-from app.services.identity.users import find_user_by_key, load_user, require_manageable
+from app.services.identity.users import (
+    find_manageable,
+    find_user_by_key,
+    load_user,
+    require_manageable,
+)
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify
 from app.services.people.users import about_user, bulk_keys
@@ -53,7 +58,7 @@ def activate_user(ports: Ports, actor: Actor, user_id: int) -> User:
 def sign_out_user(ports: Ports, actor: Actor, user_id: int) -> int:
     """End all sessions of a user; return how many. Refuses NOT_FOUND, OUT_OF_SCOPE_USER."""
     with ports.database.transaction() as session:
-        user = _find(actor, session, user_id)
+        user = find_manageable(session, actor, user_id)
         ended = end_sessions(ports, session, user_id)
         change = user_change("user.sign_out", user, before={"sessions": ended})
         record(ports, actor, session, change)
@@ -105,7 +110,7 @@ def switch_active(
 def _set_active(ports: Ports, actor: Actor, user_id: int, *, active: bool) -> User:
     with ports.database.transaction() as session:
         lock_grants(session)
-        user = _find(actor, session, user_id)
+        user = find_manageable(session, actor, user_id)
         if switch_active(ports, actor, session, user, active=active):
             event = StaffUpdated(user_id) if user.is_staff else CustomerUpdated(user_id)
             add_event(ports, actor, session, event)
@@ -114,12 +119,6 @@ def _set_active(ports: Ports, actor: Actor, user_id: int, *, active: bool) -> Us
             record(ports, actor, session, user_change(action, user, before, after))
         session.flush()
         return find_user_by_key(session, user_id)
-
-
-def _find(actor: Actor, session: Session, user_id: int) -> User:
-    user = find_user_by_key(session, user_id)
-    require_manageable(actor, user)
-    return user
 
 
 _OWN_BLOCK = Problem(
@@ -140,8 +139,7 @@ def unblock_account(ports: Ports, actor: Actor, user_id: int) -> User:
     now = ports.throttle.timestamp(ports.shared_clock)
     until = ports.throttle.blocks_of(user_id, (), now).account_until
     with ports.database.transaction() as session:
-        user = find_user_by_key(session, user_id)
-        require_manageable(actor, user)
+        user = find_manageable(session, actor, user_id)
         if actor.is_user and actor.user_id == user_id:
             raise Refused(_OWN_BLOCK)
         if until is None:

@@ -47,11 +47,10 @@ from app.services.identity.permission_holders import join, lock_grants
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import (
     confirm_email,
+    find_manageable,
     find_owner,
-    find_user_by_key,
     load_user,
     require_manage_permission,
-    require_manageable,
     require_reached_channels,
 )
 from app.services.outbox.publisher import add_event, add_link_mail
@@ -186,9 +185,8 @@ def store_user(
         for permission in new.permissions
     )
     join(session, users=[user.id], groups=new.groups)
-    add_event(
-        ports, actor, session, StaffCreated(user.id) if user.is_staff else CustomerCreated(user.id)
-    )
+    created = StaffCreated if user.is_staff else CustomerCreated
+    add_event(ports, actor, session, created(user.id))
     after: dict[str, object] = {
         "is_staff": user.is_staff,
         "is_superuser": user.is_superuser,
@@ -329,8 +327,8 @@ def change_details(
         new = "" if value is None else value
         old = getattr(user, name)
         if not isinstance(new, Absent) and new != old:
-            if name == "email":
-                _require_free(session, str(new), user.id)
+            if name == "email" and find_owner(session, str(new), but=user.id) is not None:
+                raise Refused(UNIQUE)
             setattr(user, name, new)
             changed.add(name, old, new)
     if isinstance(details.is_confirmed, bool) and details.is_confirmed is not user.is_confirmed:
@@ -339,11 +337,8 @@ def change_details(
             confirm_email(ports, actor, session, user)
         else:
             user.is_confirmed = False
-    changed.after.update(
-        save_sent_metadata(
-            session, UserRecord, user.id, details.metadata, details.private_metadata
-        )
-    )
+    sent = details.metadata, details.private_metadata
+    changed.after.update(save_sent_metadata(session, UserRecord, user.id, *sent))
     if user.email != old_email:
         session.flush()
         drop_links(session, user.id)
@@ -374,11 +369,6 @@ def _new_email(user: UserRecord, details: Details) -> str | Absent:
     wanted = details.wanted_email
     is_same = isinstance(details.email, str) and user.email == email_spellings(details.email)[0]
     return ABSENT if wanted is None or is_same else wanted
-
-
-def _require_free(session: Session, email: str, user_id: int) -> None:
-    if find_owner(session, email, but=user_id) is not None:
-        raise Refused(UNIQUE)
 
 
 _NOT_INVITED = Problem(
@@ -454,11 +444,8 @@ def invite(
 
 def _require_invited(actor: Actor, session: Session, user_id: int) -> UserRecord:
     """Lock and return a person without a password, managed by the caller."""
-    found = find_user_by_key(session, user_id)
-    require_manageable(actor, found)
-    user = session.scalars(
-        select(UserRecord).where(UserRecord.id == user_id).with_for_update()
-    ).one()
+    find_manageable(session, actor, user_id)
+    user = session.get_one(UserRecord, user_id, with_for_update=True)
     if not user.is_active:
         raise Refused(Problem("INACTIVE", "Activate this account first.", "id"))
     if user.password_hash is not None:

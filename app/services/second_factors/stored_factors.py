@@ -99,7 +99,6 @@ def read_factors(session: Session, user_id: int) -> FactorCounts:
 
 @building_block
 def drop_codes(session: Session, user_id: int) -> None:
-    """Delete all recovery codes of an account."""
     session.execute(delete(RecoveryCodeRecord).where(RecoveryCodeRecord.user_id == user_id))
 
 

@@ -353,8 +353,6 @@ def first_method(found: SecondFactorChallengeRecord) -> AuthenticationMethod:
 def finish_with_code(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
 ) -> PasswordSignIn:
-    """Open the session of a sign-in whose challenge a code answers."""
-
     def check() -> Proved:
         factor = _answer_with_code(ports, actor, found, token, code)
         amr = methods_of_sign_in(AuthenticationMethod.ONE_TIME_CODE, first_method(found))
@@ -545,8 +543,6 @@ def sign_in_with_passkey(
 def _finish_with_passkey(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
 ) -> PasswordSignIn:
-    """Open the session of a sign-in whose challenge a passkey answers."""
-
     def check() -> Proved:
         used = _answer_with_passkey(ports, actor, found, token, credential)
         is_alone = found.user_id is None

@@ -225,7 +225,6 @@ def verify_token(ports: Ports, actor: Actor, *, token: str | None) -> Verified:
 
 @building_block
 def verified_as(found: LiveSession, switches: Switches, claims: Claims) -> Verified:
-    """Return a valid token of the session ``found``."""
     return Verified(effective_user(found, switches), claims.everything, found.client)
 
 

@@ -432,7 +432,6 @@ def _group_problem(session: Session, before: Provider, after: Provider) -> Probl
 
 @building_block
 def missing_groups(session: Session | ReadSession, names: set[str]) -> list[str]:
-    """Return those of ``names`` that no permission group has."""
     if not names:
         return []
     known = session.scalars(select(GroupRecord.name).where(GroupRecord.name.in_(names)))
