@@ -37,11 +37,12 @@ from app.services.people.staff import (
     delete_staff,
     update_staff,
 )
-from app.services.people.user_sessions import Person, show_person
 from app.services.people.user_status import (
+    Person,
     activate_user,
     deactivate_user,
     reset_second_factors,
+    show_person,
     sign_out_user,
 )
 from app.services.people.users import Details, NewUser, create_user, weak_password_reasons

@@ -15,7 +15,7 @@ from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User
 from app.domain.commerce.money import Money
 from app.domain.commerce.sales import OrderStatus, OrderSummary
-from app.services.people.user_sessions import Person
+from app.services.people.user_status import Person
 from tests.console.example_people import ADA, NOW
 from tests.fixtures.cases import cases
 

@@ -6,7 +6,7 @@ from app.console.people.person_page import OriginFacts, origin_facts
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.ports import Ports
-from app.services.people.user_sessions import AccountOrigin, Person
+from app.services.people.user_status import AccountOrigin, Person
 from tests.builders.imports import SOURCE, make_imported_user
 from tests.builders.people import make_user
 from tests.console.conftest import StaffConsole

@@ -16,7 +16,7 @@ from app.console.people.person_page import (
 )
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
-from app.services.people.user_sessions import Person
+from app.services.people.user_status import Person
 from tests.console.example_people import ADA, NOW, SESSION, SUPPORT
 from tests.fixtures.cases import cases
 

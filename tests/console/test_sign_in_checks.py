@@ -10,7 +10,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports.throttle import BlockedIp
 from app.services.console.sign_in_methods import Blocks, SignInDiagnosis, SignInState
-from app.services.people.user_sessions import Person
+from app.services.people.user_status import Person
 from tests.console.example_people import ADA, NOW
 from tests.fixtures.cases import cases
 

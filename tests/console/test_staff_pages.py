@@ -10,7 +10,7 @@ from app.console.people.staff_pages import HeldPermission, make_staff_page, staf
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Permission
 from app.services.console.sign_in_methods import SignInMethods
-from app.services.people.user_sessions import Person
+from app.services.people.user_status import Person
 from app.services.second_factors.stored_factors import FactorCounts
 from tests.console.example_people import ADA, APPS, NOW, ORDERS, STAFF, SUPPORT, viewer
 from tests.console.list_cells import cell_text

@@ -15,7 +15,7 @@ from app.domain.authorization.permissions import Permission
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.console.sign_in_methods import Blocks, SignInDiagnosis
-from app.services.people.user_sessions import Person
+from app.services.people.user_status import Person
 from app.web.translation import use_language
 from tests.builders.people import make_group, make_staff
 from tests.console.conftest import StaffConsole

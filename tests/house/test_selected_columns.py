@@ -31,7 +31,7 @@ from app.services.identity import stored_apps
 from app.services.inspector import own_tokens as inspected_sessions
 from app.services.mails import mail_log
 from app.services.oauth import client_pages
-from app.services.people import stored_groups, user_sessions
+from app.services.people import stored_groups, user_status
 from app.services.second_factors import stored_factors
 from app.services.shop import impact, lockout_guard
 from app.services.sign_in_log import events as sign_in_events
@@ -111,11 +111,11 @@ READERS = {
         extensions._OF_ACTIVE_APPS.selected_columns,
         values={"permissions": ("MANAGE_ORDERS", "MANAGE_USERS")},
     ),
-    "people.user_sessions.make_person": Reader(
-        user_sessions.make_person,
+    "people.user_status.make_person": Reader(
+        user_status.make_person,
         [
             *(one for one in session_rights.USER_COLUMNS if one.name == "user_permissions"),
-            *user_sessions.PERSON_COLUMNS,
+            *user_status.PERSON_COLUMNS,
         ],
         values={"origin_password": ("IMPORTED", "REPLACED")},
         arguments={"user": ("a", "b"), "sessions": ((), ("a session",)), "session_count": (1, 2)},
@@ -270,7 +270,7 @@ READERS = {
 """Every function of the use cases that makes a record of a row."""
 
 OTHERS = {
-    "people.user_sessions.read_origin": "reads a part of what make_person reads",
+    "people.user_status.read_origin": "reads a part of what make_person reads",
     "webhooks.subscribers._sent_link": "decides about what other readers read",
     "authorization.session_rights.live_session_in": "joins what two other readers read",
     "inspector.inspect._inspection": "decides about what to_app reads",

@@ -216,8 +216,8 @@ TOKENS = (
     Mutant(
         "A refresh token stands in no header",
         "app/services/identity/identify.py",
-        "return verified.found if is_access(verified.claims) else None",
-        "return verified.found",
+        "verified.found if is_access(claims) else None",
+        "verified.found",
         "services/identity/test_identify.py",
     ),
     Mutant(

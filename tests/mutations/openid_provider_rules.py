@@ -426,8 +426,8 @@ OPENID_PROVIDER = (
     ),
     Mutant(
         "Staff disconnect programs of people whom they manage",
-        _CONSENTS,
-        "        require_manageable(actor, user)\n",
+        "app/services/identity/users.py",
+        "    require_manageable(actor, user)\n",
         "",
         "services/oauth/test_clients.py",
     ),

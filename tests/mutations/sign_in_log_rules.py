@@ -54,9 +54,9 @@ SIGN_IN_LOG = (
     ),
     Mutant(
         "An account is unblocked by those who can manage it",
-        "app/services/people/user_status.py",
-        "require_manageable(actor, user)\n        if actor.is_user and actor.user_id == user_id",
-        "assert user.id\n        if actor.is_user and actor.user_id == user_id",
+        "app/services/identity/users.py",
+        "    require_manageable(actor, user)\n",
+        "",
         "services/people/test_account_blocks.py",
     ),
 )

@@ -24,7 +24,7 @@ from app.domain.values.metadata import (
 )
 from app.domain.values.text import translatable
 from app.services.metadata import change_app_metadata, change_user_metadata, show_app_with_metadata
-from app.services.people.user_sessions import show_person
+from app.services.people.user_status import show_person
 from app.web.translation import lazy_text, text, texts
 
 _NO_METADATA = StoredMetadata({}, {})

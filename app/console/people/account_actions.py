@@ -27,11 +27,12 @@ from app.services.oauth.consents import disconnect_program_of_user
 from app.services.people.customers import delete_customer
 from app.services.people.erasure import erase_person
 from app.services.people.staff import delete_staff
-from app.services.people.user_sessions import end_user_session, show_person
 from app.services.people.user_status import (
     activate_user,
     deactivate_user,
+    end_user_session,
     reset_second_factors,
+    show_person,
     sign_out_user,
     unblock_account,
 )

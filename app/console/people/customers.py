@@ -60,7 +60,7 @@ from app.services.metadata import public_metadata_of_users
 from app.services.oauth.consents import list_programs_of_user
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import list_customers, show_user
-from app.services.people.user_sessions import Person
+from app.services.people.user_status import Person
 from app.web.translation import page_language, text
 
 ORDER_STATUSES = {

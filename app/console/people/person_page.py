@@ -27,7 +27,7 @@ from app.domain.sign_in.devices import SignedIn
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.text import Sentence, translatable
-from app.services.people.user_sessions import Person
+from app.services.people.user_status import Person
 from app.services.people.users import Details
 from app.services.second_factors.stored_factors import FactorCounts, second_factors_of_users
 from app.web.converters import one_of

@@ -72,7 +72,7 @@ from app.services.oauth.consents import list_programs_of_user
 from app.services.people.directory import list_staff
 from app.services.people.groups import list_groups
 from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
-from app.services.people.user_sessions import Person, show_person
+from app.services.people.user_status import Person, show_person
 from app.services.people.users import create_invitation_link, resend_invitation
 from app.web.converters import row_key
 from app.web.translation import enumeration, lazy_text, text

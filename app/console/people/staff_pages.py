@@ -30,7 +30,7 @@ from app.domain.authorization.actor import Actor, holds_all_permissions, is_mana
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.text import Sentence, translatable
 from app.services.console.sign_in_methods import SignInMethods
-from app.services.people.user_sessions import Person
+from app.services.people.user_status import Person
 from app.web.translation import text
 
 SIGN_IN_METHODS: Mapping[str, str] = {

@@ -206,33 +206,8 @@ def _find_person(ports: Ports, actor: Actor) -> Lookup[LiveSession | None]:
     return find_extension_again(ports, actor.session_id, user_id, actor.app_id)
 
 
-__all__ = [
-    "REGISTER",
-    "Arguments",
-    "Declaration",
-    "Result",
-    "Rule",
-    "UseCase",
-    "account_owner_only",
-    "act_sentence",
-    "apps_only",
-    "building_block",
-    "can_call",
-    "check",
-    "clients_with",
-    "counts_on_replica",
-    "fresh_proof",
-    "input_decides",
-    "internal",
-    "lists_from_replica",
-    "needs_proof",
-    "public",
-    "requires",
-    "requires_person",
-    "staff_and_apps",
-    "staff_only",
-    "users_or",
-]
+__all__ = ["REGISTER", "Declaration", "Rule", "building_block"]
+"""What is declared in ``declarations`` and imported from here."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

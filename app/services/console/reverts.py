@@ -45,8 +45,7 @@ from app.services.people.groups import (
     update_group,
 )
 from app.services.people.staff import StaffChanges, update_staff
-from app.services.people.user_sessions import show_person
-from app.services.people.user_status import activate_user, deactivate_user
+from app.services.people.user_status import activate_user, deactivate_user, show_person
 from app.services.people.users import Details
 from app.services.shop.lockout_guard import prevent_access_lockout
 from app.services.shop.settings import show_settings, update_shop

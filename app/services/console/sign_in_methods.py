@@ -36,7 +36,7 @@ from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.providers import provider_names
 from app.services.identity.users import require_manage_permission
 from app.services.lists.paging import record_from
-from app.services.people.user_sessions import (
+from app.services.people.user_status import (
     PERSON_COLUMNS,
     Person,
     find_sessions,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from sqlalchemy import Select, and_, or_, select
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -77,7 +77,7 @@ def make_user(
     add_event(ports, actor, session, (StaffCreated if is_staff else CustomerCreated)(user.id))
     after = {"is_staff": is_staff, "is_confirmed": user.is_confirmed, "has_password": False}
     change = user_change("user.create", user, after=after)
-    _record(ports, actor, session, user, provider_person.provider, change)
+    _record(ports, actor, session, user, provider_person, change)
     return user
 
 
@@ -125,11 +125,10 @@ def _update_from_provider(
     kind = StaffUpdated if user.is_staff else CustomerUpdated
     add_event(ports, actor, session, kind(user.id))
     change = user_change("user.sync", user, before, after)
-    _record(ports, actor, session, user, provider_person.provider, change)
+    _record(ports, actor, session, user, provider_person, change)
 
 
-@building_block
-def promote(
+def _promote(
     ports: Ports,
     actor: Actor,
     session: Session,
@@ -150,7 +149,7 @@ def promote(
     before = {"is_staff": False, **left}
     after = {"is_staff": True, **{name: type(value)() for name, value in left.items()}}
     change = user_change("user.promote", user, before, after)
-    _record(ports, actor, session, user, provider_person.provider, change)
+    _record(ports, actor, session, user, provider_person, change)
 
 
 def _author(actor: Actor, user: UserRecord) -> Actor:
@@ -165,11 +164,11 @@ def _record(
     actor: Actor,
     session: Session,
     user: UserRecord,
-    provider: Provider,
+    provider_person: ProviderPerson,
     change: Change,
 ) -> None:
-    """Record what signing in with ``provider`` changed of an account, with its name."""
-    named = replace(change, after={**change.after, "provider": provider.name})
+    """Record what signing in with a provider changed of an account, with its name."""
+    named = replace(change, after={**change.after, "provider": provider_person.provider.name})
     record(ports, _author(actor, user), session, named)
 
 
@@ -228,7 +227,7 @@ def find_or_create_account(
         identity = _link(ports, actor, session, provider_person, user)
     _update_from_provider(ports, actor, session, identity, user, provider_person)
     if provider_person.is_staff and not user.is_staff:
-        promote(ports, actor, session, identity, user, provider_person)
+        _promote(ports, actor, session, identity, user, provider_person)
         _join_default_group(ports, actor, session, provider_person, user)
     if user.is_staff and provider_person.groups is not None:
         _change_groups(ports, actor, session, provider_person, user, can_leave=can_leave)
@@ -338,6 +337,13 @@ def linked_identity_problem(
     return _TAKEN if is_trusted and not is_verified and not vouched else None
 
 
+def _is_of(provider_person: ProviderPerson) -> ColumnElement[bool]:
+    """Whether an identity is the person's, an imported one with the issuer of the import too."""
+    issuers = provider_person.provider.issuers_here(provider_person.issuer)
+    identity, subject = ExternalIdentityRecord, provider_person.person.subject
+    return and_(identity.issuer.in_(issuers), identity.subject == subject)
+
+
 def _find_linked(
     session: Session, provider_person: ProviderPerson
 ) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
@@ -348,11 +354,8 @@ def _find_linked(
     sessions.
     """
     identities = ExternalIdentityRecord
-    exact, imported = provider_person.provider.issuers_here(provider_person.issuer)
-    is_it = and_(
-        identities.issuer.in_((exact, imported)),
-        identities.subject == provider_person.person.subject,
-    )
+    exact, _ = provider_person.provider.issuers_here(provider_person.issuer)
+    is_it = _is_of(provider_person)
     exact_first = identities.issuer != exact
     found = session.execute(
         select(identities.id, identities.user_id).where(is_it).order_by(exact_first).limit(1)
@@ -416,7 +419,7 @@ def _record_link(
 ) -> None:
     after = {"subject": provider_person.person.subject}
     change = user_change("user.link", user, after=after)
-    _record(ports, actor, session, user, provider_person.provider, change)
+    _record(ports, actor, session, user, provider_person, change)
 
 
 def _join_default_group(
@@ -436,7 +439,7 @@ def _join_default_group(
         record(ports, _author(actor, user), session, created)
     join(session, users=[user.id], groups=[group.id])
     joined = user_change("user.join", user, after={"group": name})
-    _record(ports, actor, session, user, provider_person.provider, joined)
+    _record(ports, actor, session, user, provider_person, joined)
 
 
 def _lock_for_leaving(session: Session, provider_person: ProviderPerson) -> bool:
@@ -447,12 +450,7 @@ def _lock_for_leaving(session: Session, provider_person: ProviderPerson) -> bool
     groups, person = provider_person.groups_to_leave, provider_person.person
     if not groups:
         return False
-    identity = ExternalIdentityRecord
-    is_it = and_(
-        identity.issuer.in_(provider_person.provider.issuers_here(provider_person.issuer)),
-        identity.subject == person.subject,
-    )
-    known = select(identity.user_id).where(is_it)
+    known = select(ExternalIdentityRecord.user_id).where(_is_of(provider_person))
     by_email = select(UserRecord.id).where(has_email(person.email))
     member = (
         select(GroupMemberRecord.user_id)
@@ -493,8 +491,7 @@ def _change_groups(
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, StaffUpdated(user.id))
     old, new = {"groups": sorted(before)}, {"groups": sorted(after)}
-    change = user_change("user.sync", user, old, new)
-    _record(ports, actor, session, user, provider_person.provider, change)
+    _record(ports, actor, session, user, provider_person, user_change("user.sync", user, old, new))
 
 
 def _record_kept_groups(
@@ -521,5 +518,4 @@ def _record_kept_groups(
     if last is not None and last.get("groups") == kept:
         return
     after = {"groups": kept, "reason": KEPT}
-    change = user_change(action, user, after=after)
-    _record(ports, actor, session, user, provider_person.provider, change)
+    _record(ports, actor, session, user, provider_person, user_change(action, user, after=after))

@@ -109,7 +109,7 @@ def list_clients(ports: Ports, actor: Actor) -> tuple[OAuthClient, ...]:
     query = select(OAuthClientRecord).order_by(OAuthClientRecord.name, OAuthClientRecord.id)
     with ports.database.reading() as session:
         stored = session.scalars(query).all()
-        secrets = secrets_of(session, ports.clock.now(), *(client.id for client in stored))
+        secrets = _secrets_of(session, ports.clock.now(), *(client.id for client in stored))
         return tuple(to_client(client, secrets.get(client.id, ())) for client in stored)
 
 
@@ -291,7 +291,7 @@ def client_with_secrets(
     ports: Ports, session: Session | ReadSession, stored: OAuthClientRecord | NamedRow
 ) -> OAuthClient:
     """Return what ``to_client`` does, with the secrets that work now."""
-    secrets = secrets_of(session, ports.clock.now(), stored.id)
+    secrets = _secrets_of(session, ports.clock.now(), stored.id)
     return to_client(stored, secrets.get(stored.id, ()))
 
 
@@ -435,8 +435,7 @@ def _add_secret(ports: Ports, session: Session, client_id: int) -> str:
     return secret
 
 
-@building_block
-def secrets_of(
+def _secrets_of(
     session: Session | ReadSession, now: datetime, *client_ids: int
 ) -> Mapping[int, tuple[ClientSecret, ...]]:
     """Return the secrets of each client that work now, the newest first."""

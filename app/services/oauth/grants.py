@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from urllib.parse import parse_qsl, urlsplit
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -62,7 +62,6 @@ from app.services.oauth.client_sessions import ClientPerson, join_sessions, sid_
 from app.services.oauth.clients import has_client_id, record_client_use, to_client
 from app.services.oauth.consents import can_continue, missing_consent, not_allowed
 from app.services.oauth.userinfo import issuer_of
-from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.reauthentication import own_id
 from app.services.sign_in.sessions import (
     ClientSession,
@@ -71,6 +70,7 @@ from app.services.sign_in.sessions import (
     SecondFactorSkipped,
     SessionStart,
     open_session,
+    prevent_skipped_factor,
 )
 from app.services.sign_in.tokens import sign_access
 
@@ -199,10 +199,7 @@ def issue_code(ports: Ports, actor: Actor, asked: CodeRequest) -> str:
 @building_block
 def require_second_factor(session: Session, actor: Actor) -> None:
     """Raise ``SecondFactorSkipped`` if the account has got a factor since its person signed in."""
-    if actor.origin is SessionOrigin.PASSWORD and not used_second_factor(actor.amr):
-        types = read_factors(session, own_id(actor)).types
-        if types:
-            raise SecondFactorSkipped(types)
+    prevent_skipped_factor(session, own_id(actor), actor.origin, actor.amr)
 
 
 @input_decides
@@ -434,21 +431,7 @@ def _add_refresh_token(ports: Ports, session: Session, session_id: int) -> str:
 @input_decides
 def find_refresh_token(ports: Ports, actor: Actor, token: str) -> StoredRefreshToken | None:
     """Return a refresh token whose grant is alive; ``None`` for any other text."""
-    with ports.database.reading() as session:
-        row = session.execute(_refresh_query(token)).one_or_none()
-    if row is None or row.expires_at <= ports.clock.now():
-        return None
-    return StoredRefreshToken(row.id, row.oauth_client_id, frozenset(row.oauth_scope.split()))
-
-
-@building_block
-def stays_connected(live: LiveSession) -> bool:
-    """Whether refresh tokens of a grant work: its client still has ``offline_access``."""
-    return live.client is not None and live.client.covers(OFFLINE)
-
-
-def _refresh_query(token: str) -> Select[*tuple[object, ...]]:
-    return (
+    query = (
         select(
             OAuthRefreshTokenRecord.id,
             SessionRecord.oauth_client_id,
@@ -461,6 +444,17 @@ def _refresh_query(token: str) -> Select[*tuple[object, ...]]:
             SessionRecord.oauth_client_id.is_not(None),
         )
     )
+    with ports.database.reading() as session:
+        row = session.execute(query).one_or_none()
+    if row is None or row.expires_at <= ports.clock.now():
+        return None
+    return StoredRefreshToken(row.id, row.oauth_client_id, frozenset(row.oauth_scope.split()))
+
+
+@building_block
+def stays_connected(live: LiveSession) -> bool:
+    """Whether refresh tokens of a grant work: its client still has ``offline_access``."""
+    return live.client is not None and live.client.covers(OFFLINE)
 
 
 @input_decides

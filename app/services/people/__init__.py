@@ -1,5 +1,5 @@
 """Staff, customers and permission groups, as others manage them.
 
 Read: ``directory``. Write: ``users`` and ``user_status`` (both kinds), ``staff``, ``customers``,
-``user_sessions``, ``groups`` and ``erasure``. Other rooms use ``stored_groups``.
+``groups`` and ``erasure``. Other rooms use ``stored_groups``.
 """

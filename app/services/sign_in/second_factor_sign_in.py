@@ -152,7 +152,7 @@ def use_code(
         try:
             left = MAX_GUESSES - number
             if challenge is not None:
-                failures = count_stored_answer(ports, *challenge).failures
+                failures = _count_stored_answer(ports, *challenge).failures
                 left = min(left, MAX_CHALLENGE_FAILURES - failures)
             used = check_code(ports, actor, user_id, code)
         except Exception:
@@ -171,8 +171,7 @@ def use_code(
     return used
 
 
-@building_block
-def count_stored_answer(
+def _count_stored_answer(
     ports: Ports, found: SecondFactorChallengeRecord, token: str
 ) -> SecondFactorChallengeRecord:
     """Count an answer in a transaction, before it is looked at."""
@@ -331,7 +330,7 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
         found = find_challenge(ports, actor, challenge, *purposes)
     if found.purpose == ChallengePurpose.PROOF.value:
         check = partial(_prove_code, ports, actor, found, challenge, code)
-        return sign_again(ports, actor, found, prove(ports, actor, check, found.id))
+        return _sign_again(ports, actor, found, prove(ports, actor, check, found.id))
     return sign(ports, actor, found, finish_with_code(ports, actor, found, challenge, code))
 
 
@@ -342,8 +341,7 @@ def _prove_code(
     return AuthenticationMethod.ONE_TIME_CODE
 
 
-@building_block
-def first_method(found: SecondFactorChallengeRecord) -> AuthenticationMethod:
+def _first_method(found: SecondFactorChallengeRecord) -> AuthenticationMethod:
     """Return what was right before the second factor: a password, or a code by email."""
     by_code = found.method == SignInMethod.EMAIL_CODE.value
     return AuthenticationMethod.ONE_TIME_CODE if by_code else AuthenticationMethod.PASSWORD
@@ -355,7 +353,7 @@ def finish_with_code(
 ) -> PasswordSignIn:
     def check() -> Proved:
         factor = _answer_with_code(ports, actor, found, token, code)
-        amr = methods_of_sign_in(AuthenticationMethod.ONE_TIME_CODE, first_method(found))
+        amr = methods_of_sign_in(AuthenticationMethod.ONE_TIME_CODE, _first_method(found))
         return Proved(found.user_id or 0, amr, second_factor=factor)
 
     return finish(ports, actor, found, check)
@@ -429,8 +427,7 @@ def sign(
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
 
 
-@building_block
-def sign_again(
+def _sign_again(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, opened: OpenedSession
 ) -> TokenPair:
     """Return new tokens of the caller's own session."""
@@ -515,7 +512,7 @@ def verify_passkey(ports: Ports, actor: Actor, *, challenge: str, credential: st
         found = find_challenge(ports, actor, challenge, *_ANSWERED)
     if found.purpose == ChallengePurpose.PROOF.value:
         check = partial(prove_passkey, ports, actor, found, challenge, credential)
-        return sign_again(ports, actor, found, prove(ports, actor, check, found.id))
+        return _sign_again(ports, actor, found, prove(ports, actor, check, found.id))
     entered = _finish_with_passkey(ports, actor, found, challenge, credential)
     return sign(ports, actor, found, entered)
 
@@ -549,7 +546,7 @@ def _finish_with_passkey(
         amr = (
             methods_of_passkey(used.method)
             if is_alone
-            else methods_of_sign_in(used.method, first_method(found))
+            else methods_of_sign_in(used.method, _first_method(found))
         )
         factor = None if is_alone else SecondFactorType.PASSKEY
         return Proved(used.user_id, amr, used.id, factor)
@@ -572,7 +569,7 @@ def _answer_with_passkey(
 
     It isn't counted as a guess at the account's codes: a passkey can't be guessed.
     """
-    counted = count_stored_answer(ports, found, token)
+    counted = _count_stored_answer(ports, found, token)
     used = check_passkey(ports, actor, counted, credential)
     if used is None:
         raise WrongAnswer(_PASSKEY_REFUSED)

@@ -121,6 +121,17 @@ class SecondFactorSkipped(RuntimeError):
 
 
 @building_block
+def prevent_skipped_factor(
+    session: Session, user_id: int, origin: SessionOrigin, amr: tuple[str, ...]
+) -> None:
+    """Raise ``SecondFactorSkipped`` for a local session that used no factor the account has."""
+    if origin is SessionOrigin.PASSWORD and not used_second_factor(amr):
+        types = read_factors(session, user_id).types
+        if types:
+            raise SecondFactorSkipped(types)
+
+
+@building_block
 def open_session(
     ports: Ports, actor: Actor, session: Session, user_id: int, start: SessionStart
 ) -> OpenedSession:
@@ -129,10 +140,7 @@ def open_session(
     Raises ``SecondFactorSkipped``, before anything is stored, for a session of origin PASSWORD of
     an account with a second factor, unless ``start.amr`` says that a second factor was used.
     """
-    if start.origin is SessionOrigin.PASSWORD and not used_second_factor(start.amr):
-        types = read_factors(session, user_id).types
-        if types:
-            raise SecondFactorSkipped(types)
+    prevent_skipped_factor(session, user_id, start.origin, start.amr)
     begun = start.provider
     now = ports.clock.now()
     expires = now + (start.lifetime or timedelta(seconds=ports.configuration.jwt_ttl_refresh))

@@ -104,8 +104,7 @@ def store_settings(session: Session, stored: IdentityProviderRecord, after: Prov
     )
 
 
-@building_block
-def lock_providers(session: Session) -> None:
+def _lock_providers(session: Session) -> None:
     """Keep other changes of providers waiting until the transaction of ``session`` ends."""
     session.execute(select(ShopRecord.id).where(ShopRecord.id == SHOP_ID).with_for_update())
 
@@ -120,7 +119,7 @@ def confirm_provider(ports: Ports, actor: Actor, slug: str, version: int) -> Pro
     since; OUT_OF_SCOPE_PERMISSION for anyone who doesn't hold every permission.
     """
     with ports.database.transaction() as session:
-        lock_providers(session)
+        _lock_providers(session)
         stored = session.scalar(
             select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
         )
@@ -360,7 +359,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
     """Change or add the provider ``slug``; the caller has been checked."""
     values = _read(ports, changes)
     with ports.database.transaction() as session:
-        lock_providers(session)
+        _lock_providers(session)
         stored = session.scalar(
             select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
         )
@@ -396,7 +395,7 @@ def _remove_members(
 ) -> None:
     """Remove the people of a provider from the groups that it no longer decides about.
 
-    ``lock_providers`` locks grants as well.
+    ``_lock_providers`` locks grants as well.
     """
     decided = after.mapped_groups if after.active else frozenset()
     names = before.mapped_groups - decided

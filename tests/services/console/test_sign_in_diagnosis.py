@@ -21,7 +21,7 @@ from app.services.console.sign_in_methods import (
     SignInState,
     diagnose_sign_in,
 )
-from app.services.people.user_sessions import show_person
+from app.services.people.user_status import show_person
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user, sign_in
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import close_storefront, configure_shop, set_mode

@@ -9,7 +9,7 @@ from app.models import ExternalIdentityRecord, IdentityProviderRecord
 from app.ports import Ports
 from app.services.commerce.orders import list_newest_orders_of
 from app.services.console.sign_in_methods import show_own_sign_in_methods, sign_in_methods_of_staff
-from app.services.people.user_sessions import show_person
+from app.services.people.user_status import show_person
 from tests.builders.orders import make_order
 from tests.builders.people import actor_of, make_staff, make_user, sign_in
 

@@ -20,7 +20,7 @@ from app.services.people.customers import (
 )
 from app.services.people.directory import external_references_of_users, notes_of_users, show_user
 from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
-from app.services.people.user_sessions import show_person
+from app.services.people.user_status import show_person
 from app.services.people.users import Details
 from tests.builders.audit import trail
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user

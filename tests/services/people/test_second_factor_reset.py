@@ -14,8 +14,7 @@ from app.domain.values.ids import to_global_id
 from app.models import RecoveryCodeRecord, SecondFactorChallengeRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.people.user_sessions import show_person
-from app.services.people.user_status import reset_second_factors
+from app.services.people.user_status import reset_second_factors, show_person
 from app.services.second_factors.challenges import ask
 from app.services.second_factors.stored_factors import FactorCounts, read_factors
 from tests.builders.apps import make_app

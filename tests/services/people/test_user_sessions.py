@@ -13,8 +13,8 @@ from app.domain.values.errors import PermissionDenied, Refused, TokenFault
 from app.ports import Ports
 from app.services.accounts.password_resets import send_reset_link
 from app.services.identity.identify import identify
-from app.services.people import user_sessions
-from app.services.people.user_sessions import end_user_session, show_person
+from app.services.people import user_status
+from app.services.people.user_status import end_user_session, show_person
 from tests.builders.audit import trail
 from tests.builders.outbox import mails, token_in
 from tests.builders.people import (
@@ -66,7 +66,7 @@ def test_customer_managers_list_customers_sessions(
 def test_of_many_sessions_the_newest_are_shown_and_all_are_counted(
     ports: Ports, support: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(user_sessions, "LISTED_SESSIONS", 2)
+    monkeypatch.setattr(user_status, "LISTED_SESSIONS", 2)
     customer = make_user(ports)
     for _ in range(3):
         sign_in(ports, customer)
