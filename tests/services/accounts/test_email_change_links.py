@@ -142,5 +142,3 @@ def test_concurrent_uses_of_an_email_link_change_it_once(
         won = [future.result(180) for future in [pool.submit(work(other)) for other in others]]
     assert sorted(won) == [False, False, False, True]
     assert len(mails(ports)) == 1
-    for other in others:
-        other.database.close()

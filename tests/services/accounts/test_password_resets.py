@@ -255,8 +255,6 @@ def test_concurrent_workers_create_one_link(
         for done in [pool.submit(work(other), start) for other in others]:
             done.result(180)
     assert (len(mails(ports)), len(events(ports)), links(ports), waiting(ports)) == (1, 1, 1, 0)
-    for other in others:
-        other.database.close()
 
 
 def test_failed_link_is_created_by_the_next_attempt(ports: Ports) -> None:

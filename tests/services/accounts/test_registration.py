@@ -308,8 +308,6 @@ def test_concurrent_registrations_create_one_account(
         assert session.scalar(select(func.count()).select_from(UserRecord)) == 1
     assert [event.type for event in events(ports)].count("CUSTOMER_CREATED") == 1
     assert len(mails(ports)) == 1
-    for other in others:
-        other.database.close()
 
 
 def test_failed_registration_stores_nothing(ports: Ports) -> None:

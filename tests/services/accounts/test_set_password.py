@@ -236,8 +236,6 @@ def test_concurrent_uses_of_a_link_set_one_password(
     assert len(mails(ports)) == len(trail(ports, "password.set")) == 1
     winner = outcomes.index(None)
     assert create_token(ports, NOBODY, email=EMAIL, password=f"{NEW} {winner}").access
-    for other in others:
-        other.database.close()
 
 
 def test_failed_change_leaves_the_link_valid(ports: Ports) -> None:

@@ -96,7 +96,6 @@ def test_app_token_lookup_uses_an_index(sqlite_url: str, clock: FakeClock) -> No
     with recorded_statements() as statements:
         assert who(ports, token).actor.is_app
     plan = plans(ports, selects(statements))
-    ports.database.close()
     assert any(re.match(r"SEARCH app_tokens USING INDEX \w+ \(digest=\?\)", step) for step in plan)
     assert not any(step.startswith("SCAN") for step in plan), plan
 

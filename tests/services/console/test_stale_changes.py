@@ -151,8 +151,6 @@ def test_of_two_changes_at_the_same_moment_one_is_refused(
         with ThreadPoolExecutor(len(others)) as pool:
             tasks = [pool.submit(run, *one) for one in zip(others, ("One", "Two"), strict=True)]
             assert sorted(task.result(timeout=60) for task in tasks) == ["saved", "stale"], name
-    for other in others:
-        other.database.close()
 
 
 def test_stale_change_saves_nothing(ports: Ports, stocked: Shop) -> None:

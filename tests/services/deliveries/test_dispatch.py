@@ -89,7 +89,6 @@ def test_dispatch_ignores_delivered_rows(sqlite_url: str, clock: FakeClock) -> N
         assert lease_due_deliveries(ports, WORKER)
     about = [line for line in selects(statements) if "deliveries" in line]
     steps = plans(ports, about)
-    ports.database.close()
     assert any("ix_deliveries_leased" in line for line in steps), steps
     assert not any(line.startswith("SCAN deliveries") for line in steps), steps
 
@@ -112,7 +111,6 @@ def test_endpoint_with_a_long_queue_does_not_keep_others_waiting(
     about = [line for line in selects(statements) if "FROM webhooks" in line]
     # Each endpoint's queue is read from its beginning, not the whole of it.
     steps = plans(ports, about)
-    ports.database.close()
     assert any("ix_deliveries_webhook_due (webhook_id=? AND next" in line for line in steps), steps
 
 

@@ -124,7 +124,6 @@ def test_concurrent_fan_out_keeps_one_delivery_with_the_first_id(
 
     assert [delivery.message_id for delivery in deliveries(telling)] == ids
     assert len(ids) == 1
-    other.database.close()
 
 
 def test_webhook_with_all_events_gets_each_once(telling: Ports, warehouse: int) -> None:

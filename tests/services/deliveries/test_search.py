@@ -168,5 +168,4 @@ def test_unrequested_conditions_are_not_evaluated(
         assert found(ports, **conditions) == []
     [query] = [statement for statement in selects(statements) if "deliveries" in statement]
     steps = plans(ports, [query])
-    ports.database.close()
     assert any(f"deliveries USING INDEX ix_deliveries_{index}" in step for step in steps), steps

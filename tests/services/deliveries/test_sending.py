@@ -298,7 +298,6 @@ def test_two_workers_never_send_the_same_attempt(
 
     sent = [request.headers["webhook-id"] for request in http.requests]
     assert len(sent) == len(set(sent)) == 40
-    other.database.close()
 
 
 def test_batch_that_waited_keeps_its_lease_while_it_is_sent(
@@ -350,7 +349,6 @@ def test_batch_takes_one_read_and_one_transaction(
         assert send_deliveries(delivering, WORKER, batch) == BATCH_SIZE
 
     kinds = [statement.split(maxsplit=1)[0] for statement in statements]
-    delivering.database.close()
     # One read, then: lock the webhook, insert the attempts, close the deliveries.
     assert kinds == ["SELECT", "BEGIN", "SELECT", "INSERT", "UPDATE"], statements
 

@@ -94,7 +94,6 @@ def test_counts_read_an_index_only(sqlite_url: str, clock: FakeClock) -> None:
     by_time = [step for step in steps if "COVERING INDEX ix_deliveries_webhook_time" in step]
     assert len(by_time) == 28
     assert not [step for step in steps if step.startswith("SCAN deliver")]
-    ports.database.close()
 
 
 def test_figures_require_manage_apps(ports: Ports, hook: int) -> None:

@@ -1,6 +1,5 @@
 """The ring of signing keys: made once, remembered, and followed by every process."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import inf
@@ -35,18 +34,16 @@ VERIFIED = VerifiedToken(
 
 
 @pytest.fixture
-def ports(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+def ports(database_url: str, clock: FakeClock) -> Ports:
     with_fakes = fake_ports(database_url, clock)
-    yield replace(with_fakes, keys=KnownKeyStore())
-    with_fakes.database.close()
+    return replace(with_fakes, keys=KnownKeyStore())
 
 
 @pytest.fixture
-def other(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+def other(database_url: str, clock: FakeClock) -> Ports:
     """Another process of the same installation."""
     with_fakes = fake_ports(database_url, clock)
-    yield replace(with_fakes, keys=KnownKeyStore(100))
-    with_fakes.database.close()
+    return replace(with_fakes, keys=KnownKeyStore(100))
 
 
 def with_fixed_key(ports: Ports) -> Ports:
@@ -157,8 +154,6 @@ def test_four_processes_on_an_empty_database_create_one_ring(
         found = list(pool.map(use, processes))
     assert [known for known in found if known != found[0]] == []
     assert states(processes[0]) == [KeyState.NEXT, KeyState.ACTIVE]
-    for process in processes:
-        process.database.close()
 
 
 def test_missing_key_is_added_to_the_ring(ports: Ports, other: Ports) -> None:

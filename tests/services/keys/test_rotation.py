@@ -1,6 +1,5 @@
 """Rotating the signing keys while processes run, and forgetting old ones."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -46,18 +45,16 @@ class MeetingKeyStore(KnownKeyStore):
 
 
 @pytest.fixture
-def ports(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+def ports(database_url: str, clock: FakeClock) -> Ports:
     with_fakes = fake_ports(database_url, clock)
-    yield replace(with_fakes, keys=KnownKeyStore())
-    with_fakes.database.close()
+    return replace(with_fakes, keys=KnownKeyStore())
 
 
 @pytest.fixture
-def other(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+def other(database_url: str, clock: FakeClock) -> Ports:
     """Another process of the same installation."""
     with_fakes = fake_ports(database_url, clock)
-    yield replace(with_fakes, keys=KnownKeyStore(100))
-    with_fakes.database.close()
+    return replace(with_fakes, keys=KnownKeyStore(100))
 
 
 def by_state(keys: tuple[SigningKey, ...]) -> dict[KeyState, str]:

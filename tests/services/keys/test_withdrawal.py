@@ -1,6 +1,5 @@
 """Withdrawing signing keys that have leaked."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -33,18 +32,16 @@ UNKNOWN = "A" * 43
 
 
 @pytest.fixture
-def ports(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+def ports(database_url: str, clock: FakeClock) -> Ports:
     with_fakes = fake_ports(database_url, clock)
-    yield replace(with_fakes, keys=KnownKeyStore())
-    with_fakes.database.close()
+    return replace(with_fakes, keys=KnownKeyStore())
 
 
 @pytest.fixture
-def other(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+def other(database_url: str, clock: FakeClock) -> Ports:
     """Another process of the same installation."""
     with_fakes = fake_ports(database_url, clock)
-    yield replace(with_fakes, keys=KnownKeyStore(100))
-    with_fakes.database.close()
+    return replace(with_fakes, keys=KnownKeyStore(100))
 
 
 def kid_in(ports: Ports, state: KeyState) -> str:

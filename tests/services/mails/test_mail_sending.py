@@ -269,7 +269,6 @@ def test_slow_worker_leaves_the_rest_to_others(
     sent = send_due_mail(slow, WORKER)
     assert clock.now() - START < timedelta(minutes=5)
     assert send_due_mail(other, WORKER) == 12 - sent
-    other.database.close()
 
     assert len({rendered.recipient for rendered in mailer.sent}) == len(mailer.sent) == 12
     assert {record.attempts for record in _records(posting)} == {1}
@@ -300,7 +299,6 @@ def test_two_workers_never_send_the_same_mail(
         pass
 
     assert len({rendered.recipient for rendered in mailer.sent}) == len(mailer.sent) == 30
-    other.database.close()
 
 
 def test_worker_with_a_lost_lease_changes_nothing(

@@ -1,6 +1,5 @@
 """A restored copy sends nothing until an operator says what; the same installation goes on."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -65,13 +64,6 @@ def process(
         cache=ProcessCache(),
         http=FakeHttp(ports.database, lambda _request: HttpResponse(200)),
     )
-
-
-@pytest.fixture
-def ports(database_url: str, clock: FakeClock) -> Iterator[Ports]:
-    with_fakes = fake_ports(database_url, clock)
-    yield with_fakes
-    with_fakes.database.close()
 
 
 @pytest.fixture
@@ -180,7 +172,6 @@ def test_database_of_another_server_is_held(postgresql_url: str, clock: FakeCloc
     hold = check_installation(process(ports), WORKER)
     assert hold is not None
     assert hold.reasons == ("The database was copied or moved here from another server or name.",)
-    ports.database.close()
 
 
 def test_copy_stays_held_while_its_server_is_away(postgresql_url: str, clock: FakeClock) -> None:
@@ -208,7 +199,6 @@ def test_copy_stays_held_while_its_server_is_away(postgresql_url: str, clock: Fa
         check_installation(copy, WORKER)
     event.remove(engine, "before_cursor_execute", lose_connection)
     assert copy.cache.hold == hold
-    ports.database.close()
 
 
 def test_restored_database_is_held_by_every_process(home: Ports, clock: FakeClock) -> None:

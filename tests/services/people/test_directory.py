@@ -219,7 +219,6 @@ def test_inactive_people_are_not_listed_by_default(sqlite_url: str, clock: FakeC
         plan = plans(ports, selects(statements))
         assert any("USING INDEX ix_users_locked_out_" in step for step in plan), (sort, plan)
         assert not any("TEMP B-TREE" in step for step in plan), (sort, plan)
-    ports.database.close()
 
 
 @cases("ids", [("garbage",), (to_global_id("Group", 1),), ("VXNlcjox",) * 1001])

@@ -1,6 +1,6 @@
 """Nothing is left without anybody who can manage it, whatever happens at the same moment."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -64,11 +64,9 @@ def who_manages_staff(ports: Ports) -> list[int]:
 
 
 @pytest.fixture
-def rival(database_url: str, clock: FakeClock, ports: Ports) -> Iterator[Ports]:
+def rival(database_url: str, clock: FakeClock, ports: Ports) -> Ports:
     """The ports of another process on the same database."""
-    made = fake_ports(database_url, clock, first_key=1)
-    yield made
-    made.database.close()
+    return fake_ports(database_url, clock, first_key=1)
 
 
 @pytest.mark.both_databases

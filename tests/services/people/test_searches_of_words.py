@@ -84,10 +84,8 @@ def compared_as_sets(ports: Ports, search: str, page: PageRequest = PAGE) -> boo
 
 
 @pytest.fixture
-def on_postgresql(postgresql_url: str, clock: FakeClock) -> Iterator[Ports]:
-    ports = fake_ports(postgresql_url, clock)
-    yield ports
-    ports.database.close()
+def on_postgresql(postgresql_url: str, clock: FakeClock) -> Ports:
+    return fake_ports(postgresql_url, clock)
 
 
 @pytest.mark.parametrize("as_sets", [False, True])
@@ -162,7 +160,6 @@ def test_sqlite_looks_people_up(sqlite_url: str, clock: FakeClock) -> None:
         make_user(ports, f"anna{number}@shop.example")
         make_user(ports, f"smith{number}@shop.example")
     assert not compared_as_sets(ports, "anna smith")
-    ports.database.close()
 
 
 def test_rare_word_costs_two_statements(ports: Ports) -> None:
