@@ -82,7 +82,6 @@ def signed_in(view: Callable[..., Any]) -> Callable[..., Any]:
 @blueprint.get("/")
 @signed_in
 def index() -> BaseResponse:
-    """Show the account."""
     return page("account.html", **_values())
 
 
@@ -97,7 +96,6 @@ def sign_out() -> BaseResponse:
 @blueprint.route("/name", methods=["GET", "POST"])
 @signed_in
 def name() -> BaseResponse:
-    """Change one's own name."""
     user = _person_user()
     if request.method == "GET":
         values = {"first_name": user.first_name, "last_name": user.last_name}
@@ -201,7 +199,6 @@ def confirm_email() -> BaseResponse:
 @blueprint.post("/sessions/<key:key>/end")
 @signed_in
 def end(key: int) -> BaseResponse:
-    """End one of one's own sessions."""
     try:
         end_session(ports(), _actor(), to_global_id(SESSION, key))
     except Refused as refused:
@@ -212,7 +209,6 @@ def end(key: int) -> BaseResponse:
 @blueprint.post("/sessions/end-others")
 @signed_in
 def end_others() -> BaseResponse:
-    """End every other session."""
     end_other_sessions(ports(), _actor())
     return redirect_with(text("All other sessions ended."), "account.index")
 

@@ -94,7 +94,6 @@ def index() -> BaseResponse:
 
 @blueprint.route("/password", methods=["GET", "POST"])
 def password() -> BaseResponse:
-    """Sign in with the password of the email that was entered."""
     email = str(session.get(_EMAIL, ""))
     if not email or not hosted_shop().offers_passwords:
         return to_step("sign_in.index")
@@ -186,7 +185,6 @@ def passkey_options() -> BaseResponse:
 
 @blueprint.post("/passkey")
 def with_passkey() -> BaseResponse:
-    """Sign in with a passkey alone."""
     try:
         opened = _verify_passkey(request.form.get("challenge", ""))
     except Refused as refused:

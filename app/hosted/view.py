@@ -34,7 +34,6 @@ def mount_hosted(app: Flask) -> None:
 
 
 def make_hosted() -> Blueprint:
-    """Return the blueprint with every page in it."""
     hosted = Blueprint("hosted", __name__, url_prefix="/account")
     hosted.before_request(guard_hosted)
     hosted.after_request(add_hosted_headers)

@@ -471,8 +471,6 @@ def _parts(body: bytes, delimiter: bytes) -> Iterator[int]:
 
 
 class BoundedForms(FormDataParser):
-    """The form parser of pages."""
-
     @override
     def parse(
         self,
@@ -490,6 +488,4 @@ class BoundedForms(FormDataParser):
 
 
 class FormRequest(Request):
-    """A request of the pages."""
-
     form_data_parser_class = BoundedForms

@@ -96,7 +96,6 @@ _ICONS = {
 
 
 def ports() -> Ports:
-    """Return the ports of this installation."""
     return installation().ports
 
 

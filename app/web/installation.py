@@ -91,7 +91,6 @@ class Installation:
 
 
 def install(app: Flask, installation: Installation) -> None:
-    """Register ``installation`` with ``app``."""
     app.extensions[EXTENSION] = lambda: installation
 
 

@@ -199,7 +199,6 @@ class JsonSecurityLog:
         self._handler.handle(logging.LogRecord(NAME, level, "", 0, message, None, None))
 
     def close(self) -> None:
-        """Close the file."""
         self._handler.close()
 
     def _admits(self) -> bool:

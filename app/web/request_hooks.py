@@ -276,7 +276,6 @@ def install_request_hooks(app: Flask, installation: Installation) -> None:
 
 
 def request_hooks(app: Flask) -> RequestHooks:
-    """Return the hooks of ``app``."""
     found: RequestHooks = app.extensions[EXTENSION]
     return found
 

@@ -25,17 +25,17 @@ def page(*ring: SigningKey, asks_rotation: bool = True) -> KeysPage:
 def test_each_key_says_whether_it_signs_and_how_long_it_is_valid() -> None:
     next_row, active, retired = page(*RING).rows
     assert next_row.short_kid == "next-key…"
-    assert (next_row.status, next_row.signs, next_row.signs_note) == (
+    assert (next_row.pill.words, next_row.signs, next_row.signs_note) == (
         "Next",
         "After the next rotation",
         "Already published",
     )
-    assert (next_row.valid_until, next_row.valid_note) == (None, "\N{EN DASH}")
-    assert (active.status, active.signs) == ("Active", "Yes")
+    assert (next_row.key.verifies_until, next_row.valid_note) == (None, "\N{EN DASH}")
+    assert (active.pill.words, active.signs) == ("Active", "Yes")
     assert active.signs_note.startswith('since <time datetime="2026-03-01T10:00:00+00:00"')
     assert active.valid_note == "While active, plus the token lifetime"
-    assert (retired.status, retired.signs) == ("Retired", "No")
-    assert retired.valid_until == NOW + HOUR
+    assert (retired.pill.words, retired.signs) == ("Retired", "No")
+    assert retired.key.verifies_until == NOW + HOUR
 
 
 def test_fixed_key_can_not_be_rotated() -> None:
@@ -44,7 +44,7 @@ def test_fixed_key_can_not_be_rotated() -> None:
     assert not shown.can_rotate
     assert (shown.wait, shown.effect, shown.question) == ("", "", None)
     assert shown.rows[0].signs_note == ""
-    assert shown.rows[0].published_at is None
+    assert shown.rows[0].key.published_at is None
 
 
 @cases(

@@ -273,4 +273,4 @@ def test_sample_of_a_webhook_for_all_events_can_be_any() -> None:
     hook = replace(HOOK, events=(EventType.ANY_EVENTS,))
     sample = make_webhook_page(hook, [], CHARTS, NOW, WebhookDialog("test")).sample
     assert sample is not None
-    assert [one.name for one in sample.events] == [event.value for event in EVENTS]
+    assert [one.value for one in sample.events] == [event.value for event in EVENTS]

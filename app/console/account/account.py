@@ -99,7 +99,6 @@ class AccountPage:
 def make_account_page(
     user: User, sessions: Sequence[SignedIn], methods: SignInMethods, *, asks_others: bool = False
 ) -> AccountPage:
-    """Return the page, with the question before all other sessions end if it is asked."""
     others = methods.sessions - sum(session.is_current for session in sessions)
     providers = ", ".join(methods.providers)
     return AccountPage(
@@ -177,8 +176,6 @@ _THEMES = {
 
 
 class NameForm(EditForm):
-    """The caller's name."""
-
     first_name = StringField(lazy_text("First name"))
     last_name = StringField(lazy_text("Last name"))
 
@@ -231,7 +228,6 @@ def index() -> BaseResponse:
 
 @blueprint.post("/name")
 def save_name() -> BaseResponse:
-    """Be called something else."""
     stored = _name()
     form = NameForm.from_request(stored, _own_account())
     names = Details(form.first_name.data or "", form.last_name.data or "", seen=stored)
@@ -288,7 +284,6 @@ def save_picture() -> BaseResponse:
 
 @blueprint.post("/picture/remove")
 def remove_picture() -> BaseResponse:
-    """Show no picture any more."""
     delete_avatar(ports(), actor())
     return redirect_with_success(text("Picture removed."), "console.account.index")
 
@@ -364,7 +359,6 @@ def confirm() -> BaseResponse:
 
 @blueprint.post("/sessions/<key:session_id>/end")
 def end_own_session(session_id: int) -> BaseResponse:
-    """End one of the caller's sessions."""
     try:
         end_session(ports(), actor(), to_global_id(SESSION, session_id))
     except Refused as refused:
@@ -374,7 +368,6 @@ def end_own_session(session_id: int) -> BaseResponse:
 
 @blueprint.post("/sessions/end-others")
 def end_others() -> BaseResponse:
-    """End all other sessions of the caller."""
     ended = end_other_sessions(ports(), actor())
     message = text(
         "Ended {count:,} other session.", "Ended {count:,} other sessions.", count=ended

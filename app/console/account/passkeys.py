@@ -1,9 +1,5 @@
 """The caller's passkeys: add, rename and delete them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-
 from flask import request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import HiddenField, StringField
@@ -23,7 +19,6 @@ from app.console.frame.page_layout import (
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, caller, ports, prove_now
 from app.console.frame.submissions import Created, CreatingForm, create_once
-from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Refused
 from app.services.accounts.passkeys import (
     MAX_NAME_LENGTH,
@@ -32,55 +27,26 @@ from app.services.accounts.passkeys import (
     add_passkey,
     begin_passkey,
     delete_passkey,
+    list_passkeys,
     rename_passkey,
     show_passkey,
 )
 from app.services.console.sign_in_methods import show_own_second_factors
+from app.services.second_factors.factor_checks import party_of
 from app.web.translation import lazy_text, text
 
 
-@dataclass(frozen=True, slots=True)
-class PasskeyRow:
-    """A passkey in the list, with the labels of its buttons."""
-
-    id: int
-    name: str
-    kind: str
-    device: str
-    created_at: datetime
-    last_used_at: datetime | None
-    rename_label: str
-    delete_label: str
-
-
-@dataclass(frozen=True, slots=True)
-class PasskeysCard:
-    """The passkeys; ``why_not`` is why none can be added, empty if one can.
+def passkey_values(*, can_delete: bool) -> dict[str, object]:
+    """Return what the card of the passkeys shows; ``why_none`` is why none can be added.
 
     ``can_delete`` unless the only one is the second factor that the shop requires.
     """
-
-    rows: tuple[PasskeyRow, ...]
-    why_not: str
-    can_delete: bool
-
-
-def make_passkeys_card(
-    passkeys: Sequence[OwnPasskey],
-    actor: Actor,
-    *,
-    are_possible: bool,
-    in_development: bool,
-    can_delete: bool,
-) -> PasskeysCard:
-    """Return the card; ``are_possible`` unless the page was opened on an IP address."""
-    return PasskeysCard(
-        tuple(_row(passkey) for passkey in passkeys),
-        _why_full(len(passkeys))
-        if are_possible
-        else why_impossible(actor, in_development=in_development),
-        can_delete,
-    )
+    passkeys = list_passkeys(ports(), actor())
+    why_none = _why_full(len(passkeys))
+    if party_of(ports(), actor()) is None:
+        why_none = why_impossible(actor(), in_development=ports().configuration.development)
+    rows = [(one, kind_of(one), device_words(one.device)) for one in passkeys]
+    return {"passkey_rows": rows, "why_none": why_none, "can_delete": can_delete}
 
 
 def _why_full(count: int) -> str:
@@ -92,7 +58,6 @@ def _why_full(count: int) -> str:
 
 
 def ask_delete(passkey: OwnPasskey, *, is_last_factor: bool) -> Question:
-    """Return the question before a passkey is deleted."""
     consequences = [Consequence("warn", text("You can't sign in with this passkey anymore."))]
     if is_last_factor:
         consequences = [
@@ -121,19 +86,6 @@ def kind_of(passkey: OwnPasskey) -> str:
     return text("Stored on one device or security key")
 
 
-def _row(passkey: OwnPasskey) -> PasskeyRow:
-    return PasskeyRow(
-        passkey.id,
-        passkey.name,
-        kind_of(passkey),
-        device_words(passkey.device),
-        passkey.created_at,
-        passkey.last_used_at,
-        text("Rename {name}", name=passkey.name),
-        text("Delete {name}", name=passkey.name),
-    )
-
-
 _SECURITY = "console.second_factors.index"
 
 blueprint = PageGroup("passkeys", __name__, url_prefix="/account/security/passkeys")
@@ -152,8 +104,6 @@ class NewPasskeyForm(CreatingForm):
 
 
 class RenameForm(EditForm):
-    """Another name for a passkey."""
-
     name = StringField(
         lazy_text("Name"),
         validators=[InputRequired(lazy_text("Enter a name for the passkey."))],
@@ -191,7 +141,6 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/rename")
 def rename(key: int) -> BaseResponse:
-    """Rename a passkey."""
     try:
         passkey = show_passkey(ports(), actor(), key)
         stored = {"name": passkey.name}
@@ -207,7 +156,6 @@ def rename(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/delete")
 def delete(key: int) -> BaseResponse:
-    """Delete a passkey."""
     try:
         delete_passkey(ports(), actor(), passkey_id=key)
     except Refused as refused:

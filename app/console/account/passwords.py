@@ -28,8 +28,6 @@ blueprint = Blueprint("passwords", __name__)
 
 
 class ForgottenForm(ConsoleForm):
-    """Whose password it is."""
-
     names = {"redirectUrl": ""}  # noqa: RUF012
     email = EmailField(
         lazy_text("Email"), validators=[InputRequired(lazy_text("Enter your email."))]

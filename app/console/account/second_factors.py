@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from http import HTTPStatus
 from math import ceil
 
@@ -11,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
-from app.console.account.passkeys import make_passkeys_card
+from app.console.account.passkeys import passkey_values
 from app.console.account.sign_in import callback_url, redirect_to_provider_link
 from app.console.frame.formatting import day, exact, html_text
 from app.console.frame.navigation import Entry, PageGroup
@@ -29,13 +28,11 @@ from app.console.frame.parts import Consequence, Pill, Question
 from app.console.frame.reauthentication import RULE_OF_SHOP
 from app.console.frame.session import actor, caller, is_signed_in, now, ports, prove_now
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
-from app.domain.accounts.users import User
 from app.domain.second_factors import RECOVERY_CODES, used_second_factor, write_recovery_code
 from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
 from app.services.accounts.authenticator_apps import (
     AddedFactor,
-    AppSetup,
     cancel_app_setup,
     confirm_app_setup,
     replace_own_recovery_codes,
@@ -43,7 +40,6 @@ from app.services.accounts.authenticator_apps import (
     start_app_setup,
     turn_off_app,
 )
-from app.services.accounts.passkeys import list_passkeys
 from app.services.authorization.register import can_call, needs_proof
 from app.services.console.console_sessions import SessionAccess
 from app.services.console.sign_in_methods import (
@@ -52,7 +48,6 @@ from app.services.console.sign_in_methods import (
     show_own_second_factors,
     show_own_sign_in_methods,
 )
-from app.services.second_factors.factor_checks import party_of
 from app.services.single_sign_on.own_identities import (
     begin_own_link,
     list_own_providers,
@@ -60,9 +55,6 @@ from app.services.single_sign_on.own_identities import (
 )
 from app.web.converters import one_of
 from app.web.translation import lazy_text, text
-
-QUESTIONS = ("off", "codes")
-"""The changes that a dialog asks about: to turn off the app, to create new recovery codes."""
 
 _FEW = 3
 """Recovery codes left from which on the page warns."""
@@ -102,73 +94,15 @@ class Method:
     link_label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SecurityPage:
-    """The page: cards of the factors, a summary beside them, a dialog.
-
-    The app is on since ``app_since``; ``is_pending`` while another one is being set up.
-    """
-
-    setup: AppSetup | None
-    app_pill: Pill | None
-    app_since: datetime | None
-    app_last_used: datetime | None
-    is_pending: bool
-    start_label: str
-    confirm_label: str
-    codes_pill: Pill | None
-    codes_created: datetime | None
-    codes_last_used: datetime | None
-    has_factor: bool
-    can_turn_off: bool
-    methods: tuple[Method, ...]
-    policy: str
-    dialog: Question | None
-
-
-def make_security_page(
-    factors: OwnSecondFactors,
-    methods: SignInMethods,
-    now: datetime,
-    *,
-    setup: AppSetup | None = None,
-    question: str | None = None,
-    submission: str = "",
-) -> SecurityPage:
-    """Return the page with the dialog of ``question``, one of ``QUESTIONS``.
-
-    ``submission`` is the key of the form for new recovery codes.
-    """
-    counts, app = factors.counts, factors.app
-    is_on = counts.has_authenticator_app
-    return SecurityPage(
-        setup=setup,
-        app_pill=_app_pill(factors),
-        app_since=app.confirmed_at,
-        app_last_used=app.last_used_at,
-        is_pending=app.is_pending,
-        start_label=text(_START_LABELS[is_on, app.is_pending]),
-        confirm_label=text("Move to this phone") if is_on else text("Turn on authenticator app"),
-        codes_pill=_codes_pill(factors) if counts.is_active else None,
-        codes_created=factors.codes.created_at,
-        codes_last_used=factors.codes.last_used_at,
-        has_factor=counts.is_active,
-        can_turn_off=not factors.is_last_kept,
-        methods=tuple(_methods(factors, methods)),
-        policy=_policy(factors, now),
-        dialog=_dialog(factors, question, submission),
-    )
-
-
-def make_shown_codes(secret: str, user: User, shop_name: str, now: datetime) -> ShownCodes:
+def _shown_codes(secret: str) -> ShownCodes:
     """Return the codes in ``secret``, which are separated by blanks."""
     codes = tuple(write_recovery_code(code) for code in secret.split())
     lines = "\n".join(codes)
     head = text(
         "Recovery codes for {email} at {shop}\nCreated {when}. Each code works once.",
-        email=user.email,
-        shop=shop_name,
-        when=exact(now),
+        email=caller().user.email,
+        shop=caller().shop.name,
+        when=exact(now()),
     )
     return ShownCodes(codes, lines, f"{head}\n\n{lines}\n")
 
@@ -195,13 +129,13 @@ def _methods(factors: OwnSecondFactors, methods: SignInMethods) -> Iterator[Meth
         yield Method("muted", "dash-circle", text("Password"), link_label=link_label)
 
 
-def _policy(factors: OwnSecondFactors, now: datetime) -> str:
+def _policy(factors: OwnSecondFactors) -> str:
     begins = factors.required_from
     if begins is None:
         return ""
     has_factor = factors.counts.is_active
     then = text("You have one.") if has_factor else text("Add a passkey or an authenticator app.")
-    if begins <= now:
+    if begins <= now():
         return text("Staff need a second factor. {then}", then=then)
     return text("Staff need a second factor from {date}. {then}", date=day(begins), then=then)
 
@@ -220,6 +154,10 @@ def _codes_pill(factors: OwnSecondFactors) -> Pill:
 
 
 def _dialog(factors: OwnSecondFactors, question: str | None, submission: str) -> Question | None:
+    """Return what is asked before the app is turned off or new recovery codes are created.
+
+    ``submission`` is the key of the form for those.
+    """
     if question == "off" and factors.counts.has_authenticator_app and not factors.is_last_kept:
         return _turn_off(factors)
     if question == "codes" and factors.counts.is_active:
@@ -305,7 +243,6 @@ def confirm() -> BaseResponse:
 
 @blueprint.post("/app/turn-off")
 def turn_off() -> BaseResponse:
-    """Turn off the authenticator app."""
     try:
         turn_off_app(ports(), actor())
     except Refused as refused:
@@ -335,7 +272,6 @@ def link(plugin_id: str) -> BaseResponse:
 
 @blueprint.post("/sso/<key:key>/unlink")
 def unlink(key: int) -> BaseResponse:
-    """Unlink an identity that the caller linked."""
     try:
         unlink_own_identity(ports(), actor(), identity_id=key)
     except Refused as refused:
@@ -367,32 +303,30 @@ def _replace_codes() -> Created:
 
 
 def _values(form: SetupForm | None = None) -> dict[str, object]:
-    user = caller().user
     secret = shown_once()
     empty = SetupForm(formdata=None)
     factors = show_own_second_factors(ports(), actor())
+    methods = show_own_sign_in_methods(ports(), actor())
+    is_on, is_pending = factors.counts.has_authenticator_app, factors.app.is_pending
     # A page that was opened a while ago asks again before it shows a secret.
-    can_show = factors.app.is_pending and not needs_proof(ports(), actor(), show_app_setup)
+    can_show = is_pending and not needs_proof(ports(), actor(), show_app_setup)
     return {
-        "security": make_security_page(
-            factors,
-            show_own_sign_in_methods(ports(), actor()),
-            now(),
-            setup=show_app_setup(ports(), actor()) if can_show else None,
-            question=request.args.get("ask", type=one_of(QUESTIONS)),
-            submission=empty.submission.data,
-        ),
-        "passkeys": make_passkeys_card(
-            list_passkeys(ports(), actor()),
-            actor(),
-            are_possible=party_of(ports(), actor()) is not None,
-            in_development=ports().configuration.development,
-            can_delete=not factors.is_last_kept,
-        ),
+        "factors": factors,
+        "setup": show_app_setup(ports(), actor()) if can_show else None,
+        "app_pill": _app_pill(factors),
+        "start_label": text(_START_LABELS[is_on, is_pending]),
+        "confirm_label": text("Move to this phone")
+        if is_on
+        else text("Turn on authenticator app"),
+        "codes_pill": _codes_pill(factors) if factors.counts.is_active else None,
+        "methods": list(_methods(factors, methods)),
+        "policy": _policy(factors),
+        "question": _dialog(factors, request.args.get("ask"), empty.submission.data),
+        **passkey_values(can_delete=not factors.is_last_kept),
         "own_providers": list_own_providers(ports(), actor())
         if can_call(actor(), list_own_providers)
         else (),
-        "shown": make_shown_codes(secret, user, caller().shop.name, now()) if secret else None,
+        "shown": _shown_codes(secret) if secret else None,
         "are_codes_gone": secret == "",
         "form": form or empty,
     }

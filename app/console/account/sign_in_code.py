@@ -54,16 +54,12 @@ blueprint = Blueprint("sign_in_code", __name__, url_prefix="/sign-in/code")
 
 
 class CodeForm(ConsoleForm):
-    """A code of the authenticator app."""
-
     code = StringField(
         lazy_text("6-digit code"), validators=[InputRequired(lazy_text("Enter the 6-digit code."))]
     )
 
 
 class RecoveryForm(ConsoleForm):
-    """A recovery code."""
-
     code = StringField(
         lazy_text("Recovery code"), validators=[InputRequired(lazy_text("Enter a recovery code."))]
     )
@@ -110,7 +106,6 @@ def index() -> BaseResponse:
 
 @blueprint.route("/passkey", methods=["GET", "POST"])
 def use_passkey() -> BaseResponse:
-    """Finish the sign-in with a passkey."""
     if request.method == "GET":
         return redirect_to("console.sign_in_code.index")
     form = PasskeyForm()

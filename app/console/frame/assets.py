@@ -120,7 +120,6 @@ def asset(digest: str, name: str) -> Response:
 
 
 def asset_url(name: str) -> str:
-    """Where the asset of that name is."""
     return url_for("assets.asset", digest=asset_named(name).digest, name=name)
 
 

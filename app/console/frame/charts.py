@@ -1,7 +1,7 @@
 """Charts as numbers for SVG, which the template draws with attributes and classes alone."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil, log10
 
@@ -39,35 +39,8 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
-class Stacks:
-    """Stacked columns of any kinds; ``top`` is the value of the highest grid line."""
-
-    stacks: tuple[Stack, ...]
-    width: int
-    top: int
-
-
-def stacked_by_kind(
-    columns: Sequence[Sequence[int]], kinds: Sequence[str], titles: Sequence[str]
-) -> Stacks:
-    """Return columns with a part for each kind that isn't 0, the first one below."""
-    top = round_up(max((sum(column) for column in columns), default=0))
-    stacks = []
-    for place, (column, title) in enumerate(zip(columns, titles, strict=True)):
-        x, width = place * _STACK_WIDTH + _STACK_GAP, _STACK_WIDTH - 2 * _STACK_GAP
-        below, bars = 0.0, []
-        for kind, value in zip(kinds, column, strict=True):
-            height = _HEIGHT * value / top
-            if value:
-                bars.append(_bar(kind, x, height, width, below))
-            below += height
-        stacks.append(Stack(title, tuple(bars)))
-    return Stacks(tuple(stacks), round(len(columns) * _STACK_WIDTH), top)
-
-
-@dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines over the columns of ``Stacks``, as paths; ``top`` is the highest grid line's value."""
+    """Lines over columns, as paths; ``top`` is the value of the highest grid line."""
 
     paths: tuple[str, ...]
     width: int
@@ -108,11 +81,6 @@ def round_up(value: int) -> int:
     return next(step * power for step in _STEPS if step * power >= value)
 
 
-def _bar(kind: str, x: float, height: float, width: float, below: float) -> Bar:
-    y = _HEIGHT - below - height
-    return Bar(kind, round(x, 2), round(y, 2), round(width, 2), round(height, 2))
-
-
 _DAY = timedelta(days=1)
 _WEEK = timedelta(weeks=1)
 _TOPS = {
@@ -121,6 +89,7 @@ _TOPS = {
 }
 _TOP = translatable("{number:,} per hour")
 _FIRST_COLUMNS = {_DAY: translatable("Day"), _WEEK: translatable("Week from")}
+_FIRST_COLUMN = translatable("Hour")
 _LABELLED_HOURS, _LABELLED_WEEKS = 6, 4
 
 
@@ -188,39 +157,48 @@ def make_stack_chart(
     ``nothing`` is the tooltip of an empty column, with ``{label}``. The legend leaves out kinds
     whose sum is 0, except the first. ``url_of`` returns where the items of a span are listed.
     """
-    numbers = [span.numbers for span in spans]
-    titles = [_tooltip(span, kinds, nothing, step) for span in spans]
-    stacks = stacked_by_kind(numbers, [kind.name for kind in kinds], titles)
-    sums = [sum(row[place] for row in numbers) for place in range(len(kinds))]
+    columns = [span.numbers for span in spans]
+    top = round_up(max(map(sum, columns), default=0))
+    sums = [sum(numbers[place] for numbers in columns) for place in range(len(kinds))]
     legend = tuple(
         Legend(kind.name, text(kind.words, number=number))
         for place, (kind, number) in enumerate(zip(kinds, sums, strict=True))
         if number or place == 0
     )
+    stacks = (
+        Stack(
+            _tooltip(span, kinds, nothing, step),
+            tuple(_bars(span, kinds, place, top)),
+            url_of(span) if any(span.numbers) else "",
+        )
+        for place, span in enumerate(spans)
+    )
     return StackChart(
         title=title,
         legend=legend,
-        stacks=_linked(stacks.stacks, spans, url_of) if any(sums) else (),
-        width=stacks.width,
-        top=text(_TOPS.get(step, _TOP), number=stacks.top),
+        stacks=tuple(stacks) if any(sums) else (),
+        width=round(len(columns) * _STACK_WIDTH),
+        top=text(_TOPS.get(step, _TOP), number=top),
         summary=text(
             "{title}: {figures}.", title=title, figures=", ".join(entry.words for entry in legend)
         ),
-        labels=axis_labels([span.began for span in spans], step),
+        labels=_axis_labels([span.began for span in spans], step),
         is_by_day=step == _DAY,
-        first_column=first_column(step),
+        first_column=text(_FIRST_COLUMNS.get(step, _FIRST_COLUMN)),
         columns=tuple(text(kind.label) for kind in kinds),
         table=tuple(_rows(kinds, spans, step, url_of)),
     )
 
 
-def _linked(
-    stacks: Sequence[Stack], spans: Sequence[Span], url_of: Callable[[Span], str]
-) -> tuple[Stack, ...]:
-    return tuple(
-        replace(stack, url=url_of(span) if stack.bars else "")
-        for stack, span in zip(stacks, spans, strict=True)
-    )
+def _bars(span: Span, kinds: Sequence[Kind], place: int, top: int) -> Iterator[Bar]:
+    """Yield the part of a column for each kind that isn't 0, the first one below."""
+    x, width = place * _STACK_WIDTH + _STACK_GAP, _STACK_WIDTH - 2 * _STACK_GAP
+    y = _HEIGHT
+    for kind, number in zip(kinds, span.numbers, strict=True):
+        height = _HEIGHT * number / top
+        y -= height
+        if number:
+            yield Bar(kind.name, round(x, 2), round(y, 2), round(width, 2), round(height, 2))
 
 
 def span_label(began: datetime, step: timedelta) -> str:
@@ -231,12 +209,7 @@ def span_label(began: datetime, step: timedelta) -> str:
     return format_moment(at, text("d MMM"))
 
 
-def first_column(step: timedelta) -> str:
-    """Return the heading of a table's column of spans."""
-    return text(_FIRST_COLUMNS[step]) if step in _FIRST_COLUMNS else text("Hour")
-
-
-def axis_labels(begins: Sequence[datetime], step: timedelta) -> tuple[tuple[str, str], ...]:
+def _axis_labels(begins: Sequence[datetime], step: timedelta) -> tuple[tuple[str, str], ...]:
     """Return the labels below a chart, each with a part that narrow screens leave out."""
     if step == _DAY:
         return tuple((str(at.day), format_moment(at, text(" MMM"))) for at in map(local, begins))

@@ -53,8 +53,6 @@ class Granter:
 
 @dataclass(frozen=True, slots=True)
 class DeniedPage:
-    """What is missing, and who can grant it."""
-
     missing: str
     granters: tuple[Granter, ...]
 
@@ -161,46 +159,32 @@ def show_contended(_stale: Stale) -> BaseResponse:
     return _stop(HTTPStatus.CONFLICT, text("The change wasn't saved"), [message])
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictPage:
-    """What to choose from, and the fields that the choice is sent with.
-
-    ``entry`` is the audit log's entry of the other change, ``None`` if it isn't known.
-    """
-
-    name: str
-    address: str
-    happened: str
-    saved_by: str
-    others: str
-    entry: int | None
-    can_continue: bool
-    action: str
-    hidden: tuple[tuple[str, str], ...]
-
-
 def show_conflict(conflict: EditConflict) -> BaseResponse:
     """Show what two people changed differently, for the one who saves last to choose."""
     form, thing = conflict.form, conflict.thing
     found = last_change(ports(), actor(), thing.subject_type, str(thing.subject_id))
     if found is not None and form.opened_at is not None and found.at < form.opened_at:
         found = None
-    shown = ConflictPage(
-        name=thing.name,
-        address=thing.address,
+    saved_by, others = text("Saved version"), text("Other saved changes")
+    if found is not None and not found.is_own:
+        saved_by = text("Saved by {person}", person=found.actor_name)
+        others = text("{person}'s other changes", person=found.actor_name)
+    return page(
+        "conflict.html",
+        HTTPStatus.CONFLICT,
+        form=form,
+        thing=thing,
         happened=_conflict_sentence(form, thing, found),
-        saved_by=_saved_by(found),
-        others=_other_changes(found),
+        saved_by=saved_by,
+        others=others,
         entry=None if found is None or not can_call(actor(), list_entries) else found.entry,
-        can_continue=not thing.is_dialog,
         action=request.full_path.rstrip("?"),
-        hidden=tuple(_carried_along(form)),
+        hidden=_carried_along(form),
+        choice=CHOICE,
     )
-    return page("conflict.html", HTTPStatus.CONFLICT, form=form, conflict=shown, choice=CHOICE)
 
 
 def _conflict_sentence(form: EditForm, thing: EditedThing, found: LastChange | None) -> str:
-    """Return who changed what, and when."""
     if thing.reverted_at is not None:
         made = clock_element(thing.reverted_at, now())
         return html_text("{name} was changed after {moment}.", name=thing.name, moment=made)
@@ -219,18 +203,6 @@ def _conflict_sentence(form: EditForm, thing: EditedThing, found: LastChange | N
             **values,
         )
     return html_text("{person} changed {name} {moment}, after you opened it {opened}.", **values)
-
-
-def _saved_by(found: LastChange | None) -> str:
-    if found is None or found.is_own:
-        return text("Saved version")
-    return text("Saved by {person}", person=found.actor_name)
-
-
-def _other_changes(found: LastChange | None) -> str:
-    if found is None or found.is_own:
-        return text("Other saved changes")
-    return text("{person}'s other changes", person=found.actor_name)
 
 
 def _carried_along(form: EditForm) -> Iterator[tuple[str, str]]:
@@ -254,7 +226,6 @@ def to_sign_in() -> BaseResponse:
 
 
 def show_denied(denied: PermissionDenied) -> BaseResponse:
-    """Show which permission is missing, and who can grant it."""
     if not is_signed_in():
         return to_sign_in()
     missing = denied.required if denied.needs_all else denied.required[:1]
@@ -287,7 +258,6 @@ def show_stale(error: CSRFError) -> BaseResponse:
 
 
 def show_http(error: HTTPException) -> BaseResponse:
-    """Show an HTTP error."""
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     if isinstance(error, NotFound):
         return _stop(

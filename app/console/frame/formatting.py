@@ -34,7 +34,6 @@ def use_time_zone(name: str | None) -> None:
 
 
 def time_zone() -> tzinfo:
-    """Return the time zone of this request."""
     return _zone.get()
 
 
@@ -44,7 +43,6 @@ def time_zone_name() -> str:
 
 
 def local(moment: datetime) -> datetime:
-    """Return ``moment`` in the time zone of this request."""
     return in_zone(moment, _zone.get())
 
 
@@ -229,7 +227,6 @@ _METHODS = {
 
 
 def method_words(origin: SessionOrigin, *, by_passkey: bool) -> str:
-    """Return how a session began."""
     return text("Passkey") if by_passkey else text(_METHODS[origin])
 
 

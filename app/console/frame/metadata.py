@@ -34,7 +34,6 @@ blueprint = PageGroup("metadata", __name__, url_prefix="/metadata")
 
 @blueprint.post("/people/<key:key>/save")
 def save_of_person(key: int) -> BaseResponse:
-    """Set a key of a person's metadata."""
     person = show_person(ports(), actor(), key)
     there = "console.staff.show" if person.user.is_staff else "console.customers.show"
     thing = EditedThing(_key(), url_for(there, key=key), "User", key, is_dialog=True)
@@ -44,13 +43,11 @@ def save_of_person(key: int) -> BaseResponse:
 
 @blueprint.post("/people/<key:key>/delete")
 def delete_of_person(key: int) -> BaseResponse:
-    """Delete a key of a person's metadata."""
     return _change_person(key, _deleting(), translatable("Deleted {key}."))
 
 
 @blueprint.post("/apps/<key:key>/save")
 def save_of_app(key: int) -> BaseResponse:
-    """Set a key of an app's metadata."""
     found = show_app_with_metadata(ports(), actor(), key)
     thing = EditedThing(_key(), url_for("console.apps.show", key=key), "App", key, is_dialog=True)
     change = _saving(_NO_METADATA if found is None else found[1], thing)
@@ -59,13 +56,10 @@ def save_of_app(key: int) -> BaseResponse:
 
 @blueprint.post("/apps/<key:key>/delete")
 def delete_of_app(key: int) -> BaseResponse:
-    """Delete a key of an app's metadata."""
     return _change_app(key, _deleting(), translatable("Deleted {key}."))
 
 
 class MetadataForm(EditForm):
-    """The value of a key."""
-
     value = TextAreaField(lazy_text("Value"))
 
 

@@ -76,7 +76,6 @@ class Place:
     area: str = ""
 
     def is_open_to(self, actor: Actor) -> bool:
-        """Return whether ``actor`` can open the page."""
         return self.needs is None or can_call(actor, self.needs)
 
 
@@ -133,7 +132,6 @@ def other_places() -> tuple[Place, ...]:
 
 
 def can_open(actor: Actor, endpoint: str) -> bool:
-    """Return whether ``actor`` can open the listed page with that endpoint."""
     return any(place.endpoint == endpoint and place.is_open_to(actor) for _, place in _listed())
 
 

@@ -143,7 +143,6 @@ WRITTEN = translatable("Written to a file")
 
 
 def mail_pill(mail: MailEntry) -> Pill:
-    """Return how far an email is."""
     label = STATUS_LABELS[mail.status]
     if mail.status is MailStatus.SENT:
         return Pill("ok", mail_message(label, WRITTEN))
@@ -191,7 +190,6 @@ def theme() -> str:
 
 
 def keep_theme(answer: BaseResponse, chosen: str) -> None:
-    """Remember the choice in this browser."""
     secure = _is_secure()
     answer.set_cookie(
         _theme_cookie(), chosen, max_age=_YEAR, secure=secure, httponly=True, samesite="Lax"
@@ -301,7 +299,6 @@ def frame_values() -> dict[str, Any]:
 
 
 def _session_summary(email: str, by: SignedInBy) -> str:
-    """Return who is signed in, how and since when."""
     values = {
         "email": Markup("<b>{}</b>").format(email),
         "since": time_element(datetime.fromtimestamp(by.since, UTC), now()),
@@ -370,7 +367,6 @@ def _filter_chips(found: Badges, list_name: str) -> FilterChips | None:
 
 
 def full_url(endpoint: str, **values: str) -> str:
-    """Return the full URL of a page."""
     return f"{server_url()}{url_for(endpoint, **values)}"  # type: ignore[arg-type]
 
 

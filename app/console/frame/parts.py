@@ -39,6 +39,15 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    """A choice of a list."""
+
+    value: str
+    label: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Tab:
     """A part of a thing, on a page of its own; ``count`` is how many items it has."""
 
@@ -101,14 +110,12 @@ def icon(name: str) -> Markup:
 
 
 def link(label: str, endpoint: str, style: str = "", /, **arguments: Any) -> Markup:
-    """Return a link to a page of the console."""
     classes = Markup(' class="{}"').format(style) if style else ""
     address = url_for(endpoint, **arguments)
     return Markup('<a{} href="{}">{}</a>').format(classes, address, label)
 
 
 def pill(shown: Pill) -> Markup:
-    """Return a pill in a cell."""
     state = f" is-{shown.state}" if shown.state else ""
     return Markup('<span class="lk-pill{}">{}</span>').format(state, shown.words)
 
@@ -139,5 +146,4 @@ def moment(at: datetime | None, never: str = "") -> Markup:
 
 
 def muted(words: str) -> Markup:
-    """Return a cell's text in grey."""
     return Markup('<span class="lk-muted">{}</span>').format(words)

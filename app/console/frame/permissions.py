@@ -37,8 +37,6 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class ChipArea:
-    """The permissions of an area, and how many of them are chosen."""
-
     label: str
     count: str
     chips: tuple[Chip, ...]

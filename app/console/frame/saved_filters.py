@@ -30,15 +30,11 @@ _NO_FILTERS = frozenset({"after", "before", "ask", "select", "address", "attempt
 
 
 class FilterForm(EditForm):
-    """The name of a saved filter."""
-
     name = StringField(lazy_text("Name"))
 
 
 @dataclass(frozen=True, slots=True)
 class FilterChip:
-    """A link to the list with a saved filter."""
-
     name: str
     url: str
     is_current: bool
@@ -139,7 +135,6 @@ blueprint = PageGroup("saved_filters", __name__, url_prefix="/saved-filters")
 
 @blueprint.post("/<slug:list_name>/save")
 def save(list_name: str) -> BaseResponse:
-    """Save a list's filter under a name."""
     name = request.form.get("name", "").strip()
     _endpoint(list_name)
     try:
@@ -152,7 +147,6 @@ def save(list_name: str) -> BaseResponse:
 
 @blueprint.post("/<slug:list_name>/<key:key>/rename")
 def rename(list_name: str, key: int) -> BaseResponse:
-    """Rename a saved filter."""
     stored = {"name": _name_of(list_name, key)}
     thing = EditedThing(stored["name"], _address(list_name), "SavedFilter", key, is_dialog=True)
     form = FilterForm.from_request(stored, thing)

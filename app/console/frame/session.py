@@ -78,8 +78,6 @@ _BY_FACTOR = "proved_by_factor"
 
 @dataclass(frozen=True, slots=True)
 class SignedInBy:
-    """How and since when the user is signed in."""
-
     origin: SessionOrigin
     provider: str
     since: float
@@ -96,7 +94,6 @@ class ConsoleUser(UserMixin):  # type: ignore[misc]
 
 
 def set_up_sessions(app: Flask) -> None:
-    """Set up flask-login on ``app``."""
     manager = LoginManager()
     manager.session_protection = None  # addresses change on the way; sessions can be listed, ended
     manager.user_loader(_load)
@@ -175,7 +172,6 @@ def is_proved() -> bool:
 
 
 def proved_at() -> datetime:
-    """Return when the person at the keyboard last proved who they are."""
     return datetime.fromtimestamp(float(session.get("proved", 0)), UTC)
 
 
@@ -245,7 +241,6 @@ def why_signed_out() -> str:
 
 
 def signed_in_by() -> SignedInBy:
-    """How the present session began."""
     return cast("ConsoleUser", current_user).by
 
 
@@ -261,7 +256,6 @@ def ports() -> Ports:
 
 
 def now() -> datetime:
-    """The moment, by the clock port."""
     return ports().clock.now()
 
 

@@ -77,6 +77,11 @@ def redirect_with_entered(
     return redirect_to(endpoint, **values, **{_ENTERED_PARAMETER: key})
 
 
+def entered_fields() -> list[tuple[str, str]]:
+    """Return the fields of the form that was sent, but its CSRF token."""
+    return [field for field in request.form.items(multi=True) if field[0] != "csrf_token"]
+
+
 def entered_before() -> Entered | None:
     """Return what was entered before this page; ``None`` if its URL names nothing that is kept."""
     key = request.args.get(_ENTERED_PARAMETER, "")

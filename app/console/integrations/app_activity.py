@@ -49,7 +49,6 @@ class ActivityView:
 
 
 def make_activity_view(found: AppActivity, period: ActivityPeriod, now: datetime) -> ActivityView:
-    """Return the tab of what an app did in ``period``."""
     spans = [Span(one.began, (one.requests - one.errors, one.errors)) for one in found.spans]
     chart = make_stack_chart(
         text(_ACTIVITY_TITLES[period]),

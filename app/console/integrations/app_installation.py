@@ -96,7 +96,6 @@ def agree() -> BaseResponse:
 
 @blueprint.post("/<key:key>/retry")
 def retry(key: int) -> BaseResponse:
-    """Try a failed installation again."""
     installation = retry_installation(ports(), actor(), key)
     started = text("Installing {app} again.", app=installation.app_name)
     return redirect_with_progress(started, "console.apps.index")
@@ -228,7 +227,6 @@ class ClientForm(ConsoleForm):
 
 @clients_blueprint.route("/new", methods=["GET", "POST"])
 def link(key: int) -> BaseResponse:
-    """Link a client to the app."""
     app = app_or_404(key)
     providers = linkable_providers(ports(), actor())
     form = ClientForm()

@@ -54,7 +54,6 @@ _ASKED_IN = {
 
 
 def view_of_question(question_name: str | None) -> str:
-    """Return the tab in which a question is asked."""
     return _ASKED_IN.get(question_name or "", "overview")
 
 
@@ -95,7 +94,6 @@ def make_question(
 
 
 def make_unlink_question(link: ClientLink) -> Question:
-    """Return the question before a client is unlinked."""
     rejected = text("Its tokens are rejected from the next request on.")
     return Question(
         title=text("Unlink client {client}?", client=link.client_id),
@@ -312,8 +310,6 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True)
 class WebhookRow:
-    """A webhook of the app."""
-
     id: int
     name: str
     sends: str
@@ -322,16 +318,12 @@ class WebhookRow:
 
 @dataclass(frozen=True, slots=True)
 class ExtensionRow:
-    """An extension of the app."""
-
     label: str
     opens: str
 
 
 @dataclass(frozen=True, slots=True)
 class PermissionRow:
-    """A permission of the app, and what it allows."""
-
     label: str
     name: str
     allows: str
@@ -398,7 +390,6 @@ def app_metadata_card(
 
 
 def app_status(app: App) -> Pill:
-    """Return whether the app is active."""
     return Pill("ok", text("Active")) if app.is_active else Pill("off", text("Inactive"))
 
 
@@ -426,7 +417,6 @@ def make_app_page(
     now: datetime,
     question: Question | None = None,
 ) -> AppPage:
-    """Return the page of ``app``, with the ``question`` before a change if one is asked."""
     return AppPage(
         id=app.id,
         name=app.name,
@@ -456,7 +446,6 @@ def make_app_page(
 
 
 def make_secret(token: AppToken, secret: str) -> Secret:
-    """Return a new token's secret, and the header that apps send it in."""
     title = text("Token created")
     if token.name:
         title = text("Token “{name}” created", name=token.name)

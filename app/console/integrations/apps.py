@@ -313,8 +313,6 @@ blueprint = PageGroup(
 
 
 class AppForm(EditForm):
-    """An app's name, where alerts about it are sent, and which tokens it allows."""
-
     names = {"contactEmail": "contact_email"}  # noqa: RUF012
 
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
@@ -324,14 +322,10 @@ class AppForm(EditForm):
 
 
 class PermissionsForm(EditForm):
-    """An app's permissions."""
-
     permissions = PermissionsField()
 
 
 class NewAppForm(CreatingForm):
-    """A new app."""
-
     name = AppForm.name
     identifier = AppForm.identifier
     permissions = PermissionsForm.permissions
@@ -383,7 +377,6 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
-    """Change the name or identifier."""
     require(Permission.MANAGE_APPS)
     app = app_or_404(key)
     stored = _names_of(app)
@@ -430,14 +423,12 @@ def save_permissions(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/problems/<key:problem_key>/dismiss")
 def dismiss_problem(key: int, problem_key: int) -> BaseResponse:
-    """Dismiss a problem that the app reported about itself."""
     dismiss_problems(ports(), actor(), (problem_key,))
     return redirect_with_success(text("Dismissed the problem."), "console.apps.show", key=key)
 
 
 @blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
-    """Activate an app."""
     app = activate_app(ports(), actor(), key)
     message = text("{app} is active. Its tokens work again.", app=app.name)
     return redirect_with_success(message, "console.apps.show", key=key)
@@ -445,7 +436,6 @@ def activate(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/deactivate")
 def deactivate(key: int) -> BaseResponse:
-    """Deactivate an app until it is activated again."""
     app = deactivate_app(ports(), actor(), key)
     message = text("{app} was deactivated.", app=app.name)
     return redirect_with_success(message, "console.apps.show", key=key)
@@ -472,7 +462,6 @@ def _create(form: NewAppForm) -> Created:
 
 
 def app_or_404(key: int) -> App:
-    """Return the app with that key."""
     app = show_app(ports(), actor(), key)
     if app is None:
         abort(404)

@@ -50,8 +50,6 @@ _NO_NUMBER = "\N{EN DASH}"
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
-    """A delivery in the list."""
-
     id: int
     title: str
     event: str
@@ -261,7 +259,6 @@ def resend_problem(impact: ResendImpact) -> str:
 
 
 def resend_question(impact: ResendImpact, filters: Mapping[str, str]) -> Question:
-    """Return the question before all that match ``filters`` are resent."""
     return Question(
         title=text("Resend {count:,} delivery?", "Resend {count:,} deliveries?", count=impact.due),
         action=text("Resend {count:,} delivery", "Resend {count:,} deliveries", count=impact.due),

@@ -84,7 +84,6 @@ def response_words(status: int, response: str) -> str:
 
 
 def size_of(body: str) -> str:
-    """Return the size of a body in words."""
     size = len(body.encode())
     if size < _KILO:
         return text("{count} byte", "{count} bytes", count=size)
@@ -150,8 +149,6 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """An attempt in the list beside the page."""
-
     id: int
     state: str
     result: str

@@ -14,6 +14,7 @@ from app.console.frame.formatting import pretty_json
 from app.console.frame.forms import ConsoleForm, KeyField
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, wants_part
+from app.console.frame.parts import Option
 from app.console.frame.session import actor, ports
 from app.console.frame.submissions import (
     Entered,
@@ -55,15 +56,6 @@ _QUERY = """subscription {{
 _COMMAND = "flask webhook dry-run --query query.graphql"
 _OBJECT_OPTION = "--object-id ID"
 _KINDS = {"-": "del", "+": "ins", " ": ""}
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A choice of a list."""
-
-    value: str
-    label: str
-    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +103,6 @@ class ProblemLine:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The payload that would be sent."""
-
     event: str
     size: str
     body: str
@@ -192,7 +182,6 @@ def make_dry_run_page(
 
 
 def indented_query(event: EventType) -> str:
-    """Return the event's default query, indented."""
     kind = EVENTS[event]
     return _QUERY.format(kind=kind.__name__, selection=kind.selection)
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.frame.parts import Option
 from app.console.frame.session import actor, ports
 from app.console.frame.submissions import Created, CreatingForm, create_once
 from app.domain.authorization.actor import Actor
@@ -279,24 +280,14 @@ def send_sample(webhook: int, event: EventType | None, named: str) -> BaseRespon
 
 
 def sample_header() -> str:
-    """Return the header that marks sample events."""
     return f"{ports().configuration.header_names.sample_header}: {_TRUE}"
-
-
-@dataclass(frozen=True, slots=True)
-class SampleChoice:
-    """An event that a sample can be of."""
-
-    name: str
-    label: str
-    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SampleForm:
     """The fields of a sample event, and what is wrong with them."""
 
-    events: tuple[SampleChoice, ...]
+    events: tuple[Option, ...]
     object: str
     problem: str
 
@@ -318,7 +309,6 @@ def make_sample_form(subscribed: Sequence[EventType], dialog: WebhookDialog) -> 
     """Return the form for the events that a webhook subscribes to."""
     choices = tuple(EVENTS) if EventType.ANY_EVENTS in subscribed else subscribed
     events = tuple(
-        SampleChoice(event.value, text(event.label), event.value == dialog.event)
-        for event in choices
+        Option(event.value, text(event.label), event.value == dialog.event) for event in choices
     )
     return SampleForm(events, dialog.object, dialog.problem)

@@ -106,8 +106,6 @@ _TRIGGER = "flask webhook trigger --webhook-id"
 
 @dataclass(frozen=True, slots=True)
 class ListedEvent:
-    """An event in the list."""
-
     name: EventType
     label: str
     description: str
@@ -116,8 +114,6 @@ class ListedEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventGroup:
-    """The events about one subject."""
-
     noun: str
     events: tuple[ListedEvent, ...]
 

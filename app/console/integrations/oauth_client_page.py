@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from flask import url_for
 
@@ -31,38 +32,17 @@ QUESTIONS = {"rotate": "overview", "disable": "settings", "delete": "settings"}
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """A person who used a client."""
-
     email: str
     url: str
     icon: str
     used_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ClientPage:
-    """A client as its page shows it, and the question before a change if one is asked."""
-
-    id: int
-    client: OAuthClient
-    status: Pill
-    facts: tuple[Fact, ...]
-    scopes: tuple[str, ...]
-    logo: str
-    audit_filter: str
-    use: ClientUse | None
-    people: tuple[PersonRow, ...]
-    use_facts: tuple[Fact, ...]
-    question: Question | None
-
-
 def client_status(client: OAuthClient) -> Pill:
-    """Return whether a client is enabled."""
     return Pill("ok", text("Enabled")) if client.is_active else Pill("off", text("Disabled"))
 
 
 def client_kind(client: OAuthClient) -> str:
-    """Return what kind of program a client is."""
     if client.app_id is not None:
         return text("Acts as {app}", app=client.app_name)
     return text("Without a server") if client.is_public else text("With a server")
@@ -80,22 +60,19 @@ def scopes_text(client: OAuthClient) -> str:
     return write_scopes(client.scopes, ports().configuration.scope_prefix)
 
 
-def make_client_page(client: OAuthClient, use: ClientUse | None, asks: str | None) -> ClientPage:
-    """Return the page of ``client``; ``use`` is for its activity and for questions."""
-    question = None if use is None else _question(client, use, asks)
-    return ClientPage(
-        id=client.id,
-        client=client,
-        status=client_status(client),
-        facts=tuple(_facts(client)),
-        scopes=tuple(scopes_text(client).split()),
-        logo=client_logo_path(client.logo, LOGO_SIZES[0]) if client.logo else "",
-        audit_filter=f"OAuthClient:{client.id}",
-        use=use,
-        people=() if use is None else tuple(map(_person_row, use.latest)),
-        use_facts=() if use is None else tuple(_use_facts(client, use)),
-        question=question,
-    )
+def client_values(client: OAuthClient, use: ClientUse | None, asks: str | None) -> dict[str, Any]:
+    """Return what the page of ``client`` shows; ``use`` is for its activity and for questions."""
+    return {
+        "client": client,
+        "status": client_status(client),
+        "facts": _facts(client),
+        "scopes": scopes_text(client).split(),
+        "logo": client_logo_path(client.logo, LOGO_SIZES[0]) if client.logo else "",
+        "use": use,
+        "people": () if use is None else tuple(map(_person_row, use.latest)),
+        "use_facts": () if use is None else _use_facts(client, use),
+        "question": None if use is None else _question(client, use, asks),
+    }
 
 
 def _facts(client: OAuthClient) -> Iterator[Fact]:

@@ -46,7 +46,7 @@ from app.console.integrations.oauth_client_page import (
     client_kind,
     client_party,
     client_status,
-    make_client_page,
+    client_values,
     scopes_text,
 )
 from app.console.lists.filters import choice, search
@@ -189,8 +189,6 @@ class _ScopesField(SelectMultipleField):  # type: ignore[misc]
 
 
 class DetailsForm(EditForm):
-    """A client's name, and whether it belongs to the shop."""
-
     names = {"firstParty": "is_first_party"}  # noqa: RUF012
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     is_first_party = BooleanField(lazy_text("First party"))
@@ -211,8 +209,6 @@ class SignInForm(EditForm):
 
 
 class NewClientForm(CreatingForm):
-    """A new client."""
-
     names = {  # noqa: RUF012
         "app": "app_key",
         "firstParty": "is_first_party",
@@ -273,7 +269,6 @@ def save_details(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/sign-in")
 def save_sign_in(key: int) -> BaseResponse:
-    """Change redirect URIs, scopes and keys."""
     details = _details(key)
     form = SignInForm.from_request(_sign_in_of(details.client), _edited_thing(details.client))
     if form.validate():
@@ -305,7 +300,6 @@ def rotate(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/enable")
 def enable(key: int) -> BaseResponse:
-    """Let a disabled client work again."""
     return _switch(key, active=True)
 
 
@@ -339,7 +333,6 @@ def save_logo(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/logo/remove")
 def remove_logo(key: int) -> BaseResponse:
-    """Show the client without a logo."""
     try:
         delete_client_logo(ports(), actor(), _details(key).client.client_id)
     except Refused as refused:
@@ -462,7 +455,7 @@ def _show(
     return page(
         "oauth_clients/show.html",
         HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,
-        shown=make_client_page(client, use, asks),
+        **client_values(client, use, asks),
         is_editable=details.is_editable,
         is_on=details.is_on,
         tabs=make_tabs(VIEWS, view, {}, CLIENT_PAGE, key=key),

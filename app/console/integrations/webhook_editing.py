@@ -1,6 +1,6 @@
 """The form that creates or edits a webhook; its query is checked as it is typed."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -29,6 +29,7 @@ from app.console.frame.submissions import (
     SecretField,
     create_once,
     entered_before,
+    entered_fields,
     redirect_with_entered,
 )
 from app.console.integrations.dry_run import difference_of, draft_of, live_payload, uses_query
@@ -207,7 +208,7 @@ def new() -> BaseResponse:
     require(Permission.MANAGE_APPS)
     apps = list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
     if _is_from_dry_run():
-        return redirect_with_entered(_entered_fields(), "console.webhook_editing.new")
+        return redirect_with_entered(entered_fields(), "console.webhook_editing.new")
     if all(lacking_of_app(actor(), app.permissions) for app in apps):
         return page("webhooks/no_app.html", has_apps=bool(apps))
     entered = entered_before()
@@ -233,7 +234,7 @@ def edit(key: int) -> BaseResponse:
     if hook.lacking:
         raise app_permissions_denied(hook.lacking)
     if _is_from_dry_run():
-        return redirect_with_entered(_entered_fields(), "console.webhook_editing.edit", key=key)
+        return redirect_with_entered(entered_fields(), "console.webhook_editing.edit", key=key)
     if request.method != "POST":
         return _page(_opened(hook), hook)
     form = EditWebhookForm.from_request(_form_values(hook), _edited_thing(hook))
@@ -352,13 +353,6 @@ def _missing(form: WebhookForm, owner: App | None) -> MissingPermissions | None:
 
 def _is_from_dry_run() -> bool:
     return request.form.get("from") == "dry-run" or uses_query(request.form)
-
-
-def _entered_fields() -> Iterator[tuple[str, str]]:
-    """Yield what the dry run hands back."""
-    return (
-        (name, value) for name, value in request.form.items(multi=True) if name != "csrf_token"
-    )
 
 
 def _flash_difference(entered: Entered, hook: Webhook | None) -> None:

@@ -26,7 +26,7 @@ from app.console.frame.formatting import (
     percent,
     time_element,
 )
-from app.console.frame.parts import Consequence, Fact, Pill, Question, lines, link, small
+from app.console.frame.parts import Consequence, Fact, Option, Pill, Question, lines, link, small
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
 from app.console.integrations.event_subjects import (
     NO_DIALOG,
@@ -81,15 +81,6 @@ _SECOND = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """An interval that can be chosen."""
-
-    value: str
-    label: str
-    is_chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Column:
     """A column of the lines' chart: its place, and what it says as a tooltip."""
 
@@ -114,7 +105,7 @@ class WebhookCharts:
     """The charts; ``times`` is ``None`` without responses, ``rate`` empty if none was sent."""
 
     title: str
-    intervals: tuple[Interval, ...]
+    intervals: tuple[Option, ...]
     rate: str
     deliveries: StackChart
     nothing: str
@@ -137,7 +128,7 @@ def make_webhook_charts(spans: tuple[DeliverySpan, ...], period: ChartPeriod) ->
     return WebhookCharts(
         title=text(_TITLES[period]),
         intervals=tuple(
-            Interval(value.value, text(label), value is period) for value, label in PERIODS.items()
+            Option(value.value, text(label), value is period) for value, label in PERIODS.items()
         ),
         rate=_rate(success_rate(spans)),
         deliveries=deliveries,
@@ -298,7 +289,6 @@ def make_webhook_page(
     missing: MissingPermissions | None = None,
     names: Mapping[str, ObjectName] = _NO_NAMES,
 ) -> WebhookPage:
-    """Return the page of ``hook``."""
     api_id = to_global_id("Webhook", hook.id)
     return WebhookPage(
         id=hook.id,

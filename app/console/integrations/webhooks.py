@@ -197,7 +197,6 @@ blueprint = PageGroup(
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """List webhooks, filtered by the query string."""
     found = WEBHOOKS.load_page(WEBHOOKS.requested())
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
     return WEBHOOKS.show(found, words={"app": apps})
@@ -263,14 +262,12 @@ def resume(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/disable")
 def disable(key: int) -> BaseResponse:
-    """Disable the webhook until it is enabled again."""
     hook = _change(key, WebhookInput(is_active=False))
     return redirect_with_success(_done_text("disabled", hook), "console.webhooks.show", key=key)
 
 
 @blueprint.post("/<key:key>/enable")
 def enable(key: int) -> BaseResponse:
-    """Enable the webhook."""
     hook = _change(key, WebhookInput(is_active=True))
     return redirect_with_success(_done_text("enabled", hook), "console.webhooks.show", key=key)
 

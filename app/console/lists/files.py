@@ -41,12 +41,10 @@ def export_items(
 
 
 def json_file(name: str, items: Iterable[object]) -> Response:
-    """Return a JSON file with a list of ``items``."""
     return _file(f"{name}.json", "application/json", _json(items))
 
 
 def json_document(name: str, value: Mapping[str, object]) -> Response:
-    """Return a JSON file with ``value``."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return _file(f"{name}.json", "application/json", iter([text.encode()]))
 

@@ -126,8 +126,6 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Checklist:
-    """The setup checklist of a new shop."""
-
     steps: tuple[Step, ...]
     number_done: int
     summary: str

@@ -134,7 +134,6 @@ class HomePage:
 
 
 def make_home_page(seen: Overview) -> HomePage:
-    """Return the page that shows ``seen``."""
     active = [provider for provider in seen.providers if provider.is_active]
     checklist = make_checklist(seen.setup)
     attention = (
@@ -492,5 +491,4 @@ def dismiss() -> BaseResponse:
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """The first page."""
     return page("home/index.html", home=make_home_page(show_overview(ports(), actor())))

@@ -104,8 +104,6 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ResultGroup:
-    """Results under one heading."""
-
     label: str
     results: tuple[Result, ...]
 
@@ -169,7 +167,6 @@ def _token_address(found: Inspection) -> str:
 
 
 def summary(groups: Iterable[ResultGroup]) -> str:
-    """Return how many results there are."""
     count = sum(len(group.results) for group in groups)
     return (
         text("{count:,} result", "{count:,} results", count=count) if count else text("No results")
@@ -177,7 +174,6 @@ def summary(groups: Iterable[ResultGroup]) -> str:
 
 
 def hit_result(hit: Hit, icon: str, address: str) -> Result:
-    """Return a hit as a result."""
     state = _state(hit)
     if hit.kind is HitKind.ORDER:
         label = text("Order #{number}", number=hit.title)
@@ -187,7 +183,6 @@ def hit_result(hit: Hit, icon: str, address: str) -> Result:
 
 
 def _state(hit: Hit) -> str:
-    """Return the state of a hit in a sentence."""
     if hit.kind is HitKind.DELIVERY:
         return _delivery_state(hit)
     if hit.kind is HitKind.GROUP:

@@ -57,7 +57,6 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
-    """Activate the account."""
     return _act(
         key,
         translatable("Activated {name}."),
@@ -114,7 +113,6 @@ def erase(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/sign-out")
 def sign_out(key: int) -> BaseResponse:
-    """End all their sessions."""
     user = _user(key)
     try:
         ended = sign_out_user(ports(), actor(), key)
@@ -141,7 +139,6 @@ def reset_factors(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/sessions/<key:session_id>/end")
 def end_session(key: int, session_id: int) -> BaseResponse:
-    """End one session of the account."""
     return _act(
         key,
         translatable("Session ended."),
@@ -163,7 +160,6 @@ def disconnect(key: int, client_id: str) -> BaseResponse:
 
 @blueprint.post("/<key:key>/unblock")
 def unblock(key: int) -> BaseResponse:
-    """Lift the account's own block."""
     return _act(
         key,
         translatable("Unblocked the account of {name}."),

@@ -75,8 +75,6 @@ _SHOWN_ADDRESSES = 5
 
 @dataclass(frozen=True, slots=True)
 class OrderRow:
-    """One of a customer's newest orders."""
-
     number: str
     status: str
     payment: Pill
@@ -137,7 +135,6 @@ def make_customer_page(
     addresses: Sequence[Address] = (),
     question_name: str = "",
 ) -> CustomerPage:
-    """Return a customer's page, with the dialog that is ``question_name``."""
     user = person.user
     pills = [status_pill(user)]
     if not user.is_confirmed:

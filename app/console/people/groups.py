@@ -330,16 +330,12 @@ class GroupForm(EditForm):
 
 
 class NewGroupForm(CreatingForm):
-    """A new group."""
-
     names = GroupForm.names
     name = GroupForm.name
     permissions = GroupForm.permissions
 
 
 class MemberForm(ConsoleForm):
-    """A user to add to a group."""
-
     names = {"addUsers": "email"}  # noqa: RUF012
     email = EmailField(
         lazy_text("Email"), validators=[InputRequired(lazy_text("Enter an email."))]
@@ -352,7 +348,6 @@ blueprint.add_url_rule("/export.csv", "export", GROUPS.export)
 
 @blueprint.route("/new", methods=["GET", "POST"])
 def new() -> BaseResponse:
-    """Create a group."""
     require(Permission.MANAGE_STAFF)
     form = NewGroupForm()
     if form.validate_on_submit():
@@ -400,7 +395,6 @@ def save(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/members")
 def add_member(key: int) -> BaseResponse:
-    """Add a user to the group by email."""
     group, form = _group(key), MemberForm()
     if form.validate():
         with form.catching_refusals():
@@ -414,7 +408,6 @@ def add_member(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/members/<key:user_key>/leave")
 def remove_member(key: int, user_key: int) -> BaseResponse:
-    """Remove a user from the group."""
     leaving = GroupChanges(remove_users=(to_global_id("User", user_key),))
     try:
         group = update_group(ports(), actor(), to_global_id("Group", key), leaving)

@@ -1,7 +1,5 @@
 """The mail log: each email with its result; filtered, exported, and sent again."""
 
-from dataclasses import dataclass
-
 from flask import abort, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -16,7 +14,7 @@ from app.console.frame.page_layout import (
     redirect_with_success,
     set_password_url,
 )
-from app.console.frame.parts import Pill, lines, link, moment, pill
+from app.console.frame.parts import lines, link, moment, pill
 from app.console.frame.session import actor, ports
 from app.console.lists.filters import (
     ListOrder,
@@ -70,56 +68,8 @@ _ANEW = translatable(
 _NEEDED = translatable("To send this email again, you need the permission “{permission}”.")
 
 
-@dataclass(frozen=True, slots=True)
-class MailPage:
-    """One email in words; ``account_url`` is the page of its account, empty without one.
-
-    ``app`` is the name of the app that sent it, or that it waits for. ``action`` is the label of
-    the button that sends it again, empty without one.
-    """
-
-    mail: MailEntry
-    kind: str
-    title: str
-    name: str
-    account_url: str
-    result: Pill
-    app: str
-    error: str
-    next_label: str
-    sent_label: str
-    resend_note: str
-    action: str
-
-
-def make_mail_page(mail: MailEntry, permissions: frozenset[Permission]) -> MailPage:
-    """Return the page of one email for a reader with ``permissions``."""
-    note, action = _resend(mail, permissions)
-    kind = text(kind_label(mail.kind))
-    return MailPage(
-        mail=mail,
-        kind=kind,
-        title=text("{kind} to {recipient}", kind=kind, recipient=mail.recipient),
-        name=_name(mail),
-        account_url=_account_url(mail, permissions),
-        result=mail_pill(mail),
-        app=_app(mail),
-        error=_error(mail),
-        next_label=text(_WAITS if mail.status is MailStatus.WAITING else _NEXT),
-        sent_label=text(_APP_ACCEPTED) if mail.sent_by else mail_message(_ACCEPTED, WRITTEN),
-        resend_note=note,
-        action=action,
-    )
-
-
-def resent_message(sent: MailEntry, key: int) -> str:
-    """Say what became of the email with that ``key``, which was sent again as ``sent``."""
-    if sent.id == key:
-        return text("Retrying the email to {recipient} now.", recipient=sent.recipient)
-    return text("A new email was queued for {recipient}.", recipient=sent.recipient)
-
-
 def _app(mail: MailEntry) -> str:
+    """Return the name of the app that sent an email, or that it waits for."""
     return mail.sent_by or mail.waits_for or ""
 
 
@@ -127,18 +77,18 @@ def _error(mail: MailEntry) -> str:
     return problem_text(error_problem(mail.error)) if mail.error else ""
 
 
-def _account_url(mail: MailEntry, permissions: frozenset[Permission]) -> str:
+def _account_url(mail: MailEntry) -> str:
     if mail.is_staff is None or mail.user_id is None:
         return ""
     endpoint, permission = _PAGES[mail.is_staff]
-    return url_for(endpoint, key=mail.user_id) if permission in permissions else ""
+    return url_for(endpoint, key=mail.user_id) if actor().holds(permission) else ""
 
 
 def _name(mail: MailEntry) -> str:
     return text("{first} {last}", first=mail.first_name, last=mail.last_name).strip()
 
 
-def _resend(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, str]:
+def _resend(mail: MailEntry) -> tuple[str, str]:
     """Return what sending it again does, or why it can't be, and the button's label."""
     if mail.status is MailStatus.QUEUED:
         return text(_QUEUED), ""
@@ -150,7 +100,7 @@ def _resend(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, s
     if problem is not None:
         return problem_text(problem), ""
     permission = _PAGES[bool(mail.is_staff)][1]
-    if permission not in permissions:
+    if not actor().holds(permission):
         return text(_NEEDED, permission=text(permission.label)), ""
     return text(_ANEW), text("Resend")
 
@@ -260,7 +210,22 @@ def show(key: int) -> BaseResponse:
     mail = show_mail(ports(), actor(), key)
     if mail is None:
         abort(404)
-    return page("mails/show.html", mail=make_mail_page(mail, actor().permissions))
+    kind, (note, action) = text(kind_label(mail.kind)), _resend(mail)
+    return page(
+        "mails/show.html",
+        mail=mail,
+        kind=kind,
+        title=text("{kind} to {recipient}", kind=kind, recipient=mail.recipient),
+        name=_name(mail),
+        account_url=_account_url(mail),
+        result=mail_pill(mail),
+        app=_app(mail),
+        error=_error(mail),
+        next_label=text(_WAITS if mail.status is MailStatus.WAITING else _NEXT),
+        sent_label=text(_APP_ACCEPTED) if mail.sent_by else mail_message(_ACCEPTED, WRITTEN),
+        resend_note=note,
+        action=action,
+    )
 
 
 @blueprint.post("/<key:key>/resend")
@@ -272,7 +237,10 @@ def resend(key: int) -> BaseResponse:
         if show_mail(ports(), actor(), key) is None:
             abort(404)
         return redirect_with_error(refused, "console.mails.show", key=key)
-    return redirect_with_success(resent_message(sent, key), "console.mails.show", key=sent.id)
+    message = text("A new email was queued for {recipient}.", recipient=sent.recipient)
+    if sent.id == key:
+        message = text("Retrying the email to {recipient} now.", recipient=sent.recipient)
+    return redirect_with_success(message, "console.mails.show", key=sent.id)
 
 
 def newest_mails(user_id: int) -> Table[MailEntry]:

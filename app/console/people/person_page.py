@@ -197,7 +197,6 @@ def origin_facts(person: Person) -> OriginFacts | None:
 
 
 def session_rows(sessions: Sequence[SignedIn]) -> tuple[SessionRow, ...]:
-    """Return the rows of a table of sessions."""
     return tuple(
         SessionRow(
             id=session.id,
@@ -221,7 +220,6 @@ def _end_label(session: SignedIn) -> str:
 
 
 def sessions_table(person: Person) -> SessionsTable:
-    """Return the table of a person's sessions."""
     shown = len(person.sessions)
     return SessionsTable(
         caption=text("Sessions of {name}", name=name_of(person.user)),
@@ -505,8 +503,6 @@ PEOPLE_BY_NAME = (
 
 
 class PersonForm(EditForm):
-    """The details of an account."""
-
     first_name = StringField(lazy_text("First name"))
     last_name = StringField(lazy_text("Last name"))
     email = EmailField(lazy_text("Email"))
@@ -515,7 +511,6 @@ class PersonForm(EditForm):
 
     @property
     def details(self) -> Details:
-        """What was typed."""
         return Details(
             first_name=self.first_name.data or "",
             last_name=self.last_name.data or "",

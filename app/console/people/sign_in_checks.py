@@ -71,7 +71,6 @@ _INACTIVE_APP = translatable("App inactive")
 
 
 def result_pill(event: SignInEvent) -> Pill:
-    """Return the result of an attempt."""
     state = "ok" if event.result is SignInResult.SUCCESSFUL else "bad"
     return Pill(state, text(RESULTS[event.result]))
 
@@ -137,8 +136,6 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """One of the last attempts."""
-
     result: Pill
     reason: str
     provider_reason: str
@@ -160,7 +157,6 @@ class SignInCard:
 
 
 def make_sign_in_card(diagnosis: SignInDiagnosis, actor: Actor, now: datetime) -> SignInCard:
-    """Return the card for a customer."""
     user, state = diagnosis.person.user, diagnosis.state
     checks = (
         *_block_checks(diagnosis.blocks, actor, now),

@@ -1,6 +1,5 @@
 """Staff: the list, invitations, the permission matrix, and a member's page."""
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from flask import request
@@ -98,29 +97,9 @@ matrix_blueprint = PageGroup(
 
 @dataclass(frozen=True, slots=True)
 class MatrixColumn:
-    """A group or a person."""
-
     id: int
     name: str
     permissions: frozenset[Permission]
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixCell:
-    """Whether the column's group or person holds the row's permission."""
-
-    name: str
-    is_held: bool
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixRow:
-    """A permission; ``can_grant`` says whether the viewer holds it too."""
-
-    name: str
-    label: str
-    can_grant: bool
-    cells: tuple[MatrixCell, ...]
 
 
 @matrix_blueprint.get("/", endpoint="index")
@@ -132,26 +111,10 @@ def show_matrix() -> BaseResponse:
         "staff/matrix.html",
         by_people=by_people,
         columns=columns,
-        rows=make_rows(columns, actor().permissions),
+        permissions=in_order(ALL_PERMISSIONS),
+        held=actor().permissions,
         summary=count.sentence(found.counts),
         turns=pager_links(found),
-    )
-
-
-def make_rows(
-    columns: Sequence[MatrixColumn], held: Collection[Permission]
-) -> tuple[MatrixRow, ...]:
-    """Return a row for each permission; the viewer can grant those that they hold."""
-    return tuple(
-        MatrixRow(
-            name=permission.value,
-            label=text(permission.label),
-            can_grant=permission in held,
-            cells=tuple(
-                MatrixCell(column.name, permission in column.permissions) for column in columns
-            ),
-        )
-        for permission in in_order(ALL_PERMISSIONS)
     )
 
 
@@ -182,8 +145,6 @@ invitations_blueprint = PageGroup(
 
 
 class InvitationForm(CreatingForm):
-    """The person to invite."""
-
     email = EmailField(
         lazy_text("Email"), validators=[InputRequired(lazy_text("Enter an email."))]
     )
@@ -207,7 +168,6 @@ def invite() -> BaseResponse:
 
 @invitations_blueprint.post("/<key:key>/resend")
 def resend(key: int) -> BaseResponse:
-    """Mail the invitation again."""
     try:
         resend_invitation(ports(), actor(), key, set_password_url())
     except Refused as refused:

@@ -171,7 +171,6 @@ def make_staff_page(
     methods: SignInMethods | None,
     question_name: str = "",
 ) -> StaffPage:
-    """Return a staff member's page, with the dialog that is ``question_name``."""
     user = person.user
     is_viewer = user.id == actor.user_id
     can_edit = is_manageable(actor, user.permissions)

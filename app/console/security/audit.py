@@ -117,7 +117,6 @@ class EntryPage:
 
 
 def make_entry_page(entry: AuditEntry, url: str) -> EntryPage:
-    """Return the page of one entry, which is at ``url``."""
     return EntryPage(
         id=entry.id,
         url=url,
@@ -355,7 +354,6 @@ def revert(key: int) -> BaseResponse:
 
 
 def make_revert_question(found: Revert) -> Question:
-    """Return the question before an entry is reverted."""
     kept = [Consequence("warn", _not_reverted(found.left_out))] if found.left_out else []
     kind = _form_of(found)
     form = kind(formdata=None, data=found.before)

@@ -171,7 +171,6 @@ class InspectorPage:
 
 
 def make_inspector_page(found: Inspection, now: datetime) -> InspectorPage:
-    """Return the page that shows ``found``."""
     groups = (
         ClaimGroup("cl", text("Claims"), read_claims(found.claims, found, now)),
         ClaimGroup("hd", text("Header"), read_claims(found.header, found, now)),

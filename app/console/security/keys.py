@@ -22,7 +22,7 @@ from app.console.frame.page_layout import (
     redirect_with_message,
     redirect_with_success,
 )
-from app.console.frame.parts import Consequence, Question
+from app.console.frame.parts import Consequence, Pill, Question
 from app.console.frame.session import actor, now, ports
 from app.console.lists.files import Columns, export_items
 from app.domain.keys import CACHE_TIME, KeyState, SigningKey, Withdrawal
@@ -52,15 +52,12 @@ class KeyRow:
     ``withdraw_label`` names the link that withdraws it, empty for a withdrawn key.
     """
 
-    kid: str
+    key: SigningKey
     short_kid: str
-    state: str
-    status: str
+    pill: Pill
     signs: str
     signs_note: str
-    valid_until: datetime | None
     valid_note: str
-    published_at: datetime | None
     withdraw_label: str
 
 
@@ -160,17 +157,14 @@ def _row(key: SigningKey, now: datetime) -> KeyRow:
     state, status = _STATUS[key.state]
     signs, note = _signs(key, now)
     return KeyRow(
-        kid=key.kid,
+        key=key,
         short_kid=_short(key.kid),
-        state=state,
-        status=capitalize_first(text(status)),
+        pill=Pill(state, capitalize_first(text(status))),
         signs=signs,
         signs_note=note,
-        valid_until=key.verifies_until,
         valid_note=_NO_VALUE
         if key.state is KeyState.NEXT
         else text("While active, plus the token lifetime"),
-        published_at=key.published_at,
         withdraw_label=""
         if key.state is KeyState.WITHDRAWN
         else text("Withdraw {kid} …", kid=_short(key.kid)),
@@ -238,7 +232,6 @@ def _question(next_key: SigningKey, active: SigningKey, valid_until: datetime) -
 
 
 def make_withdrawal_question(preview: Withdrawal) -> Question:
-    """Return the question before a key is withdrawn."""
     ends = text("No sessions end: no tokens in use were signed with this key.")
     if preview.sessions:
         ends = text(
@@ -329,7 +322,6 @@ def _asked_withdrawal() -> Question | None:
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export the keys."""
     return export_items("signing-keys", COLUMNS, list_keys(ports(), actor()))
 
 

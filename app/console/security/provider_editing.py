@@ -339,8 +339,6 @@ class GroupTableField(StringField):  # type: ignore[misc]
 
 
 class DiscoverForm(EditForm):
-    """Where the settings are discovered."""
-
     issuer = URLField(lazy_text("Issuer"))
 
 
@@ -441,7 +439,6 @@ def discover(slug: str) -> BaseResponse:
 
 @blueprint.route("/<slug:slug>/edit", methods=["GET", "POST"])
 def edit(slug: str) -> BaseResponse:
-    """Change the settings."""
     plugin = find_plugin(slug)
     if request.method != "POST":
         return _page(plugin, SettingsForm.showing(_stored(plugin)))

@@ -50,7 +50,6 @@ class PreviewCard:
 
 
 def make_preview_card(found: MappingPreview) -> PreviewCard:
-    """Return the card that shows ``found``."""
     state, title, detail = _result(found)
     return PreviewCard(state, title, detail, tuple(_facts(found)))
 
@@ -141,7 +140,6 @@ def _permissions(found: MappingPreview) -> str:
 
 
 def _with_note(value: str, note: str) -> Markup:
-    """Return a value with a remark."""
     return html_text(
         Markup('{value} <span class="lk-muted">{note}</span>'), value=value, note=note
     )
@@ -382,7 +380,6 @@ def missing_settings(plugin: Plugin) -> Missing:
 
 
 def command_line(command: str, slug: str) -> str:
-    """Return a command about the provider ``slug``."""
     return command if slug == DEFAULT_SLUG else f"{command} --provider {slug}"
 
 

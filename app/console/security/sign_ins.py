@@ -146,7 +146,6 @@ _GROUPS = (
 
 
 def make_chart(spans: Sequence[SignInSpan], period: Period) -> StackChart:
-    """Return the chart of a period."""
     columns = [
         Span(span.began, (span.successful, span.incorrect_password, span.blocked, span.other))
         for span in spans

@@ -77,7 +77,6 @@ def unchanged(plugin: Plugin) -> Notice:
 
 
 def enabling(plugin: Plugin, coverage: ProviderCoverage) -> Question:
-    """Return the question before ``plugin`` is enabled."""
     return Question(
         title=text("Enable {name}?", name=plugin.name),
         action=text("Enable"),

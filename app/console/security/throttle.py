@@ -73,7 +73,6 @@ def make_question(ip_address: str, block: BlockDetails | None) -> Question:
 
 
 def make_forwarding(peers: Sequence[UntrustedForwarding], now: datetime) -> Forwarding | None:
-    """Return the warning about ``peers``, if there are any."""
     if not peers:
         return None
     title = text(
@@ -117,7 +116,6 @@ def _failures(block: BlockDetails) -> str:
 
 
 def reasons(block: BlockDetails) -> list[str]:
-    """Return why an IP is blocked."""
     found = []
     if block.wrong_passwords:
         found.append(
@@ -342,7 +340,6 @@ def index() -> BaseResponse:
 
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
-    """Export the listed blocked IPs."""
     try:
         return BLOCKED_IPS.export()
     except ThrottleUnavailable:
@@ -352,7 +349,6 @@ def export() -> BaseResponse:
 
 @blueprint.post("/unblock")
 def unblock() -> BaseResponse:
-    """Unblock an IP."""
     address = request.form.get("address", "").strip()
     try:
         unblock_ip(ports(), actor(), address)

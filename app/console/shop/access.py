@@ -19,7 +19,6 @@ from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, caller, is_by_passkey, ports, signed_in_by
 from app.console.shop.access_positions import (
     MODES,
-    OwnSession,
     Position,
     lockout_text,
     mode_consequences,
@@ -346,7 +345,7 @@ def index() -> BaseResponse:
     )
     found = show_impact(ports(), actor())
     if proposal is not None and not proposal.refusal(found):
-        act = needs_proof(ports(), actor(), update_shop, proposal.update)
+        act = needs_proof(ports(), actor(), update_shop, proposal.update_of({}))
         if act:
             return ask_before_dialog(act, proposal.address())
     return _show(found, proposal)
@@ -395,8 +394,6 @@ def _closing_of(shop: ShopSettings) -> dict[str, object]:
 
 
 class ModeForm(EditForm):
-    """Who can sign in with a password."""
-
     mode = SelectField(
         lazy_text("Password login"),
         choices=[SelectChoice(mode.value, words.label) for mode, words in MODES.items()],
@@ -438,12 +435,12 @@ class ClosingForm(EditForm):
         )
 
 
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A change of one of the switches that is to be confirmed."""
 
-    def __init__(self, switch: str, value: str) -> None:
-        self.switch = switch
-        self.value = value
+    switch: str
+    value: str
 
     @property
     def is_mode(self) -> bool:
@@ -459,11 +456,6 @@ class Proposal:
         if self.is_mode:
             return AccessChange(password_login_mode=self.mode)
         return AccessChange(allow_storefront_traffic=_OPEN[self.value])
-
-    @property
-    def update(self) -> ShopUpdate:
-        """The change that it is about."""
-        return self.update_of({})
 
     def update_of(self, seen: Seen) -> ShopUpdate:
         """Return the change by someone who has ``seen`` the settings so."""
@@ -509,32 +501,22 @@ def _change(proposal: Proposal, seen: Seen) -> BaseResponse:
 
 
 def _close(proposal: Proposal, form: ClosingForm, seen: Seen) -> BaseResponse:
-    was_closed = seen["allow_storefront_traffic"] is False
-    try:
-        if not form.validate():
-            return _refuse(proposal, [], form)
-        prevent_access_lockout(ports(), actor(), proposal.change)
-        update_shop(ports(), actor(), form.update(seen))
-    except Refused as refused:
-        form.refuse(refused)
-        return _refuse(proposal, [], form)
-    if was_closed:
-        return redirect_with_success(text("Note and opening time saved."), "console.access.index")
-    return redirect_with_success(text(_DONE_OPEN[False]), "console.access.index")
+    if form.validate():
+        with form.catching_refusals():
+            prevent_access_lockout(ports(), actor(), proposal.change)
+            update_shop(ports(), actor(), form.update(seen))
+            message = text(_DONE_OPEN[False])
+            if seen["allow_storefront_traffic"] is False:
+                message = text("Note and opening time saved.")
+            return redirect_with_success(message, "console.access.index")
+    return _refuse(proposal, [], form)
 
 
 def _refuse(
     proposal: Proposal | None, messages: list[str], closing: ClosingForm | None = None
 ) -> BaseResponse:
-    found = show_impact(ports(), actor())
-    return refused_page(
-        "access/index.html",
-        access=_page_of(found, proposal, messages),
-        own_session=_own_session(found),
-        closing=closing or ClosingForm.from_impact(found),
-        mode_form=_mode_form(found),
-        time_hint=_time_hint(),
-    )
+    values = _values(show_impact(ports(), actor()), proposal, messages)
+    return refused_page("access/index.html", **values | ({"closing": closing} if closing else {}))
 
 
 def _show(found: Impact, proposal: Proposal | None) -> BaseResponse:
@@ -543,39 +525,27 @@ def _show(found: Impact, proposal: Proposal | None) -> BaseResponse:
         if reason:
             flash(reason, "bad")
             proposal = None
-    return page(
-        "access/index.html",
-        access=_page_of(found, proposal),
-        own_session=_own_session(found),
-        closing=ClosingForm.from_impact(found),
-        mode_form=_mode_form(found),
-        time_hint=_time_hint(),
-    )
+    return page("access/index.html", **_values(found, proposal))
 
 
-def _mode_form(found: Impact) -> ModeForm:
+def _values(
+    found: Impact, proposal: Proposal | None, wrong: Sequence[str] = ()
+) -> dict[str, object]:
+    viewer = Viewer(caller().user.id, by_sign_on=signed_in_by().origin is SessionOrigin.OIDC)
     current = next(mode for mode in MODES if found.login_mode(mode).is_current)
-    return ModeForm.showing({"mode": current.value})
-
-
-def _time_hint() -> str:
-    return text(
-        "24-hour time in {zone}. Leave it empty to open the storefront yourself.",
-        zone=time_zone_name(),
-    )
-
-
-def _own_session(found: Impact) -> OwnSession:
-    return own_session(
-        signed_in_by(),
-        found.switches.password_login_mode,
-        list_own_providers(ports(), actor()),
-        by_passkey=is_by_passkey(),
-        sets_up=can_open(actor(), "console.single_sign_on.index"),
-    )
-
-
-def _page_of(found: Impact, proposal: Proposal | None, wrong: Sequence[str] = ()) -> AccessPage:
-    by_sign_on = signed_in_by().origin is SessionOrigin.OIDC
-    viewer = Viewer(caller().user.id, by_sign_on=by_sign_on)
-    return make_access_page(found, viewer, proposal.change if proposal else None, wrong)
+    return {
+        "access": make_access_page(found, viewer, proposal.change if proposal else None, wrong),
+        "own_session": own_session(
+            signed_in_by(),
+            found.switches.password_login_mode,
+            list_own_providers(ports(), actor()),
+            by_passkey=is_by_passkey(),
+            sets_up=can_open(actor(), "console.single_sign_on.index"),
+        ),
+        "closing": ClosingForm.from_impact(found),
+        "mode_form": ModeForm.showing({"mode": current.value}),
+        "time_hint": text(
+            "24-hour time in {zone}. Leave it empty to open the storefront yourself.",
+            zone=time_zone_name(),
+        ),
+    }

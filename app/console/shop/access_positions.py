@@ -83,7 +83,6 @@ MODES = {
 def mode_position(
     impact: LoginModeImpact, numbers: SignInCounts, chosen: PasswordLoginMode
 ) -> Position:
-    """Return the position of a password login mode."""
     words = MODES[impact.mode]
     return Position(
         value=impact.mode.value,
@@ -224,7 +223,6 @@ _NOT_REFRESHED = forms(
 
 
 def storefront_position(impact: StorefrontImpact, found: Impact, *, is_open: bool) -> Position:
-    """Return the open or the closed position of the storefront."""
     allow = impact.allow_storefront_traffic
     return Position(
         value="true" if allow else "false",

@@ -133,8 +133,6 @@ def country_choices() -> list[tuple[str, str]]:
 
 
 class ChannelForm(EditForm):
-    """A channel's name, slug and country."""
-
     names = {"defaultCountry": "country"}  # noqa: RUF012
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     slug = StringField(lazy_text("Slug"), validators=[InputRequired(lazy_text("Enter a slug."))])
@@ -142,8 +140,6 @@ class ChannelForm(EditForm):
 
 
 class NewChannelForm(CreatingForm):
-    """A new channel."""
-
     names = {**ChannelForm.names, "currencyCode": "currency"}  # noqa: RUF012
     name = ChannelForm.name
     slug = ChannelForm.slug
@@ -166,25 +162,12 @@ class Deletion:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelPage:
-    """A channel; ``is_editable`` for those who have access to it."""
-
-    channel: Channel
-    status: Pill
-    is_editable: bool
-    warning: str
-    question: Question | None
-    deletion: Deletion | None
-
-
 blueprint.add_url_rule("/", "index", CHANNELS.show)
 blueprint.add_url_rule("/export.csv", "export", CHANNELS.export)
 
 
 @blueprint.route("/new", methods=["GET", "POST"])
 def new() -> BaseResponse:
-    """Create a channel."""
     require(Permission.MANAGE_CHANNELS)
     form = NewChannelForm(currency=CURRENCY, is_active=True)
     if form.validate_on_submit():
@@ -206,7 +189,6 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/save")
 def save(key: int) -> BaseResponse:
-    """Save name, slug and country."""
     require(Permission.MANAGE_CHANNELS)
     channel = _channel(key)
     stored = _stored(channel)
@@ -295,14 +277,12 @@ def _values(channel: Channel, question_name: str = "") -> dict[str, object]:
     is_editable = actor().reaches_channel(channel.id)
     asks = question_name == "deactivate" and channel.is_active and is_editable
     return {
-        "shown": ChannelPage(
-            channel=channel,
-            status=_status(channel),
-            is_editable=is_editable,
-            warning="" if channel.currency == CURRENCY else _without_prices(),
-            question=_deactivation(channel) if asks else None,
-            deletion=_deletion(channel) if question_name == "delete" and is_editable else None,
-        ),
+        "channel": channel,
+        "status": _status(channel),
+        "is_editable": is_editable,
+        "warning": "" if channel.currency == CURRENCY else _without_prices(),
+        "question": _deactivation(channel) if asks else None,
+        "deletion": _deletion(channel) if question_name == "delete" and is_editable else None,
         "form": ChannelForm.showing(_stored(channel)),
         **_LENGTHS,
     }

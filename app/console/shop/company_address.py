@@ -38,8 +38,6 @@ blueprint = PageGroup(
 
 
 class CompanyAddressForm(EditForm):
-    """Where the company is."""
-
     names = {  # noqa: RUF012
         "streetAddress1": "street_address_1",
         "streetAddress2": "street_address_2",
@@ -65,7 +63,6 @@ class CompanyAddressForm(EditForm):
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """Show the address."""
     require(Permission.MANAGE_SETTINGS)
     stored = show_company_address(ports(), actor())
     return page("settings/company_address.html", **_values(stored))

@@ -22,7 +22,7 @@ from app.console.frame.page_layout import (
     refused_page,
 )
 from app.console.frame.session import actor, ports
-from app.console.frame.submissions import entered_before, redirect_with_entered
+from app.console.frame.submissions import entered_before, entered_fields, redirect_with_entered
 from app.console.shop.mail_previews import (
     MailPreview,
     framed_email,
@@ -120,7 +120,6 @@ SUBJECTS = {
 
 
 def subject_of(kind: MailKind) -> str:
-    """Return the subject of an email."""
     names = VALUES[kind]
     return "webhook" if "webhook" in names else "notice" if "when" in names else "account"
 
@@ -187,7 +186,7 @@ def preview() -> BaseResponse:
         preview_mail(ports(), actor(), place.kind, place.language, _design(form))
     except Refused as refused:
         return _refused_look(form, place, refused)
-    return redirect_with_entered(_entered_fields(), "console.emails.look")
+    return redirect_with_entered(entered_fields(), "console.emails.look")
 
 
 @blueprint.post("/look/test")
@@ -199,7 +198,7 @@ def send_test() -> BaseResponse:
     except Refused as refused:
         return _refused_look(form, place, refused)
     flash(sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
-    return redirect_with_entered(_entered_fields(), "console.emails.look")
+    return redirect_with_entered(entered_fields(), "console.emails.look")
 
 
 @blueprint.post("/look")
@@ -297,10 +296,6 @@ def _entered_form(shop: ShopSettings, entered: MultiDict[str, str]) -> EditForm:
 
 def _design(form: EditForm) -> ShopUpdate:
     return changes_of(SettingGroup.MAIL_DESIGN, form)
-
-
-def _entered_fields() -> list[tuple[str, str]]:
-    return [(name, value) for name, value in request.form.items() if name != "csrf_token"]
 
 
 def _refused_look(form: EditForm, place: _Place, refused: Refused) -> BaseResponse:

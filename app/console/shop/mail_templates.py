@@ -1,9 +1,8 @@
 """Email templates: the list of emails, the editor with its preview, versions, and the default."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from flask import Response, abort, flash, jsonify, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -19,7 +18,12 @@ from app.console.frame.page_layout import (
 )
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports, require
-from app.console.frame.submissions import Entered, entered_before, redirect_with_entered
+from app.console.frame.submissions import (
+    Entered,
+    entered_before,
+    entered_fields,
+    redirect_with_entered,
+)
 from app.console.shop.emails import SUBJECTS, subject_of
 from app.console.shop.mail_previews import (
     MailPreview,
@@ -50,7 +54,6 @@ from app.domain.mails.own_templates import (
     FolderFault,
     OwnTemplate,
     TemplatePart,
-    TemplateValue,
     ValueType,
 )
 from app.domain.values.errors import Problem, Refused
@@ -122,47 +125,6 @@ class LanguageChoice:
     has_template: bool
 
 
-@dataclass(frozen=True, slots=True)
-class VersionRow:
-    version: int
-    url: str
-    is_current: bool
-    saved_at: datetime
-    saved_by: str
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentedValue:
-    """A value as the editor explains it; ``code`` is how a template shows it."""
-
-    code: str
-    meaning: str
-    is_required: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TemplatePage:
-    """The editor. ``shown_version`` is the one in the editor, 0 for the default.
-
-    ``readers`` says who gets which template.
-    """
-
-    kind: str
-    label: str
-    language: str
-    state: Pill
-    readers: str
-    fault: str
-    languages: tuple[LanguageChoice, ...]
-    values: tuple[DocumentedValue, ...]
-    filters: Mapping[str, str]
-    condition: str
-    versions: tuple[VersionRow, ...]
-    shown_version: int
-    is_own: bool
-    is_old_version: bool
-
-
 def make_template_list(
     entries: Iterable[TemplateEntry],
     faults: Sequence[FolderFault],
@@ -203,52 +165,40 @@ def make_template_groups(
     )
 
 
-def make_template_page(
-    kind: MailKind,
-    language: str,
-    details: TemplateDetails,
-    entries: Sequence[TemplateEntry],
-    address: Callable[..., str],
-    default_language: str,
-) -> TemplatePage:
-    """Return the editor of the template for ``kind`` and ``language``.
+def _template_values(
+    kind: MailKind, language: str, details: TemplateDetails, entries: Sequence[TemplateEntry]
+) -> dict[str, object]:
+    """Return what the editor shows of the template for ``kind`` and ``language``.
 
-    ``default_language`` is the shop's, a code. ``address`` returns the editor's URL for a language
-    and, if given, a version.
+    ``shown_version`` is the one in the editor, 0 for the default. ``readers`` says who gets which
+    template.
     """
     in_use = {entry.language_code: entry for entry in entries if entry.kind is kind}
     current = in_use.get(language)
     choices = {"": text(_ALL_LANGUAGES), **SHIPPED_LANGUAGES}
-    fault = details.fault or (current.fault if current else None)
-    return TemplatePage(
-        kind=kind.value,
-        label=text(KIND_LABELS[kind]),
-        language=language,
-        state=_state(current, template_for(entries, kind, language)),
-        readers=readers_sentence(kind, language, entries, default_language),
-        fault=_described(fault),
-        languages=tuple(
-            LanguageChoice(label, address(code), code == language, code in in_use)
+    used_version = next((one.version for one in details.versions if one.is_current), None)
+    return {
+        "kind": kind.value,
+        "label": text(KIND_LABELS[kind]),
+        "language": language,
+        "state": _state(current, template_for(entries, kind, language)),
+        "readers": readers_sentence(kind, language, entries, details.default_language),
+        "fault": _described(details.fault or (current.fault if current else None)),
+        "languages": [
+            LanguageChoice(label, _address(kind, code), code == language, code in in_use)
             for code, label in choices.items()
-        ),
-        values=tuple(_documented(value) for value in VALUES[kind].values()),
-        filters=texts(FILTERS),
-        condition=CONDITION,
-        versions=tuple(
-            VersionRow(
-                one.version,
-                address(language, one.version),
-                one.is_current,
-                one.saved_at,
-                one.saved_by,
-            )
-            for one in details.versions
-        ),
-        shown_version=details.version,
-        is_own=any(one.is_current for one in details.versions),
-        is_old_version=bool(details.version)
-        and not any(one.is_current and one.version == details.version for one in details.versions),
-    )
+        ],
+        "documented": [
+            (value.code, text(value.meaning), value.type is ValueType.LINK)
+            for value in VALUES[kind].values()
+        ],
+        "filters": texts(FILTERS),
+        "condition": CONDITION,
+        "versions": [(one, _address(kind, language, one.version)) for one in details.versions],
+        "shown_version": details.version,
+        "is_own": used_version is not None,
+        "is_old_version": bool(details.version) and details.version != used_version,
+    }
 
 
 def _state(current: TemplateEntry | None, used: TemplateEntry | None) -> Pill:
@@ -296,10 +246,6 @@ def _described(problem: Problem | None) -> str:
         line=problem.lines[0] if problem.lines else 1,
         problem=problem_text(problem),
     )
-
-
-def _documented(value: TemplateValue) -> DocumentedValue:
-    return DocumentedValue(value.code, text(value.meaning), value.type is ValueType.LINK)
 
 
 blueprint = PageGroup(
@@ -373,7 +319,7 @@ def preview(kind: str) -> BaseResponse:
         preview_template(ports(), actor(), of, _language(form), form.template())
     except Refused as refused:
         return _refused(of, form, refused)
-    return redirect_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
+    return redirect_with_entered(entered_fields(), "console.mail_templates.edit", kind=kind)
 
 
 @blueprint.get("/<slug:kind>/html")
@@ -421,7 +367,7 @@ def send_test(kind: str) -> BaseResponse:
     except Refused as refused:
         return _refused(of, form, refused)
     flash(sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
-    return redirect_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
+    return redirect_with_entered(entered_fields(), "console.mail_templates.edit", kind=kind)
 
 
 @blueprint.post("/<slug:kind>/save")
@@ -492,10 +438,6 @@ def _edited_thing(kind: MailKind, language: str) -> EditedThing:
     return EditedThing(name, _address(kind, language), "MailTemplate", subject)
 
 
-def _entered_fields() -> list[tuple[str, str]]:
-    return [(name, value) for name, value in request.form.items() if name != "csrf_token"]
-
-
 def _address(kind: MailKind, language: str, version: int = 0) -> str:
     return url_for(
         "console.mail_templates.edit",
@@ -562,14 +504,7 @@ def _editor(
         preview = _preview(kind, language, form.template(), key, version, sample_reader(reader))
         preview = for_reader(preview, reader, kind, language, entries, found.default_language)
     values = {
-        "template": make_template_page(
-            kind,
-            language,
-            found,
-            entries,
-            partial(_address, kind),
-            found.default_language,
-        ),
+        **_template_values(kind, language, found, entries),
         "form": form,
         "marks": marks or {},
         "preview": preview,

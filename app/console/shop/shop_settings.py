@@ -360,7 +360,6 @@ class SettingsLink:
 
 
 def make_form(group: SettingGroup, shop: ShopSettings) -> EditForm:
-    """Return the form of ``group`` with the settings of ``shop``."""
     return _form_of(group, shop).showing(_stored(group, shop))
 
 
