@@ -1,6 +1,6 @@
-"""One's own account: who is signed in, passkeys, password, sessions and language."""
+"""Registering and forgotten passwords; and one's own account, passkeys, sessions and language."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
@@ -14,8 +14,11 @@ from app.domain.authorization.actor import Actor
 from app.domain.second_factors import write_recovery_code
 from app.domain.values.errors import ProofRequired, Refused, TokenRejected
 from app.domain.values.ids import to_global_id
+from app.domain.values.inputs import ABSENT
+from app.hosted.sign_in import hold_sign_in, send_code
 from app.services.accounts.account_details import Details, update_account
 from app.services.accounts.email_changes import (
+    confirm_account,
     confirm_email_change,
     find_email_change,
     request_email_change,
@@ -27,8 +30,13 @@ from app.services.accounts.passkeys import (
     list_passkeys,
 )
 from app.services.accounts.password_changes import change_password
+from app.services.accounts.password_resets import request_password_reset
+from app.services.accounts.registration import NewAccount, register_account
+from app.services.hosted import HostedPerson, set_hosted_password
 from app.services.oauth.consents import disconnect_program, list_connected_programs
+from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.factor_checks import party_of
+from app.services.sign_in.email_codes import AccountByCode
 from app.services.sign_in.sessions import (
     SESSION,
     end_other_sessions,
@@ -37,6 +45,7 @@ from app.services.sign_in.sessions import (
 )
 from app.web.hosted_pages import (
     HOME,
+    begin_hosted,
     end_hosted,
     full_url,
     hosted_person,
@@ -47,15 +56,136 @@ from app.web.hosted_pages import (
     refused_page,
     sign_in_url,
 )
-from app.web.sessions import WAITING
-from app.web.translation import problem_text, text
+from app.web.sessions import WAITING, anonymous_actor
+from app.web.translation import ASKED_LANGUAGE, page_language, problem_text, reasons_text, text
 
-_LANGUAGE = "ui_locales"
 _MAX_SESSIONS = 50
-_CODES = "recovery_codes"
 _LINK = f"{WAITING}email_link"
+_EMAIL = "email"
+_ACCOUNT_LINK = f"{WAITING}link"
+_REGISTERED = {"email": "email", "password": "password", "firstName": "name", "lastName": "name"}
 
+passwords_blueprint = Blueprint("passwords", __name__)
 blueprint = Blueprint("account", __name__)
+
+
+@passwords_blueprint.route("/register", methods=["GET", "POST"])
+def register() -> BaseResponse:
+    """Create an account; the answer is the same for every email.
+
+    Without a password, where codes by email are offered, a code makes the account.
+    """
+    if not hosted_shop().offers_passwords and not hosted_shop().offers_codes:
+        raise NotFound
+    if request.method == "GET":
+        return page("register.html", values={"email": session.get(_EMAIL, "")}, errors={})
+    values = {name: request.form.get(name, "").strip() for name in ("name", "email")}
+    entered = request.form.get("password", "")
+    first, _, last = values["name"].partition(" ")
+    language = page_language().upper()
+    if hosted_shop().offers_codes and not (entered and hosted_shop().offers_passwords):
+        return _register_by_code(values, AccountByCode(first, last.strip(), language))
+    new = NewAccount(
+        email=values["email"],
+        password=entered,
+        first_name=first,
+        last_name=last.strip(),
+        redirect_url=full_url("passwords.confirm"),
+        language_code=language or ABSENT,
+    )
+    try:
+        registered = register_account(ports(), anonymous_actor(), new)
+    except Refused as refused:
+        return refused_page("register.html", values=values, errors=_errors(refused, _REGISTERED))
+    session[_EMAIL] = values["email"]
+    return page(
+        "sent.html",
+        kind="register",
+        is_registered=not registered.needs_confirmation,
+        email=values["email"],
+    )
+
+
+@passwords_blueprint.route("/confirm", methods=["GET", "POST"])
+def confirm() -> BaseResponse:
+    """Confirm the account of a mailed link, by a button: programs that read mail open links."""
+    if request.args.get("token"):
+        return _keep_link("passwords.confirm")
+    if request.method == "GET":
+        return page("confirm.html", email=_account_link()["email"])
+    try:
+        confirm_account(ports(), anonymous_actor(), **_account_link())
+    except Refused as refused:
+        return refused_page(
+            "confirm.html", email=_account_link()["email"], error=reasons_text(refused)
+        )
+    session[_EMAIL] = session.pop(_ACCOUNT_LINK)["email"]
+    return page("confirm.html", email=session[_EMAIL], is_done=True)
+
+
+@passwords_blueprint.route("/forgotten", methods=["GET", "POST"])
+def forgotten() -> BaseResponse:
+    """Ask for a link; the answer is the same for every email."""
+    _require_passwords()
+    email = request.form.get("email", str(session.get(_EMAIL, ""))).strip()
+    if request.method == "GET":
+        return page("forgotten.html", email=email)
+    if not email:
+        return refused_page("forgotten.html", email="", error=text("Enter your email."))
+    target = full_url("passwords.choose")
+    try:
+        request_password_reset(ports(), anonymous_actor(), email=email, redirect_url=target)
+    except Refused as refused:
+        return refused_page("forgotten.html", email=email, error=reasons_text(refused))
+    return page("sent.html", kind="forgotten", email=email)
+
+
+@passwords_blueprint.route("/new-password", methods=["GET", "POST"])
+def choose() -> BaseResponse:
+    """Choose a password by a mailed link, and sign in."""
+    if request.args.get("token"):
+        return _keep_link("passwords.choose")
+    _require_passwords()
+    link = _account_link()
+    if request.method == "GET":
+        return page("new_password.html", email=link["email"])
+    entered = request.form.get("password", "")
+    try:
+        opened = set_hosted_password(ports(), anonymous_actor(), password=entered, **link)
+    except SecondFactorRequired as required:
+        session.pop(_ACCOUNT_LINK, None)
+        return hold_sign_in(required)
+    except Refused as refused:
+        return refused_page("new_password.html", email=link["email"], error=reasons_text(refused))
+    return begin_hosted(opened, HOME)
+
+
+def _keep_link(endpoint: str) -> BaseResponse:
+    """Take the link's secret out of the address before anything is shown."""
+    session[_ACCOUNT_LINK] = {
+        "email": request.args.get("email", "")[:254],
+        "token": request.args.get("token", "")[:128],
+    }
+    return redirect(url_for(f"hosted.{endpoint}"))
+
+
+def _account_link() -> dict[str, str]:
+    kept: dict[str, str] = session.get(_ACCOUNT_LINK) or {"email": "", "token": ""}
+    return kept
+
+
+def _register_by_code(values: dict[str, str], account: AccountByCode) -> BaseResponse:
+    """Register without a password: the code that is mailed makes the account, and signs in."""
+    try:
+        return send_code(values["email"], account)
+    except Refused as refused:
+        return refused_page("register.html", values=values, errors=_errors(refused, _REGISTERED))
+
+
+def _require_passwords() -> None:
+    """Raise 404 where hosted pages don't offer passwords."""
+    if not hosted_shop().offers_passwords:
+        raise NotFound
 
 
 def signed_in(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,19 +226,15 @@ def sign_out() -> BaseResponse:
 @blueprint.route("/name", methods=["GET", "POST"])
 @signed_in
 def name() -> BaseResponse:
-    user = _person_user()
+    user = _person().user
     if request.method == "GET":
         values = {"first_name": user.first_name, "last_name": user.last_name}
         return page("name.html", values=values, errors={})
     values = {key: request.form.get(key, "").strip() for key in ("first_name", "last_name")}
     try:
-        update_account(ports(), _actor(), Details(**values))
+        update_account(ports(), _actor(), Details(values["first_name"], values["last_name"]))
     except Refused as refused:
-        fields = {"firstName": "first_name", "lastName": "last_name"}
-        errors = {
-            fields.get(problem.field or "", ""): problem_text(problem)
-            for problem in refused.problems
-        }
+        errors = _errors(refused, {"firstName": "first_name", "lastName": "last_name"})
         return refused_page("name.html", values=values, errors=errors)
     return redirect_with(text("Name saved."), "account.index")
 
@@ -129,11 +255,8 @@ def password() -> BaseResponse:
             new_password=request.form.get("new_password", ""),
         )
     except Refused as refused:
-        names = {"oldPassword": "old_password", "newPassword": "new_password"}
-        errors = {
-            names.get(problem.field or "", ""): problem_text(problem)
-            for problem in refused.problems
-        }
+        fields = {"oldPassword": "old_password", "newPassword": "new_password"}
+        errors = _errors(refused, fields)
         return refused_page("password_change.html", errors=errors)
     return redirect_with(text("Password changed. Other devices are signed out."), "account.index")
 
@@ -156,11 +279,7 @@ def email() -> BaseResponse:
             redirect_url=full_url("account.keep_email_link"),
         )
     except Refused as refused:
-        names = {"newEmail": "email", "password": "password"}
-        errors = {
-            names.get(problem.field or "", ""): problem_text(problem)
-            for problem in refused.problems
-        }
+        errors = _errors(refused, {"newEmail": "email", "password": "password"})
         return refused_page("email.html", email=entered, errors=errors)
     message = text(
         "Open the link we sent to {email}. Until then your email doesn't change.", email=entered
@@ -191,7 +310,7 @@ def confirm_email() -> BaseResponse:
     except Refused as refused:
         session.pop(_LINK, None)
         show = page if request.method == "GET" else refused_page
-        return show("email_confirm.html", new_email="", error=_text(refused))
+        return show("email_confirm.html", new_email="", error=reasons_text(refused))
     session.pop(_LINK, None)
     return redirect_with(text("Email changed to {email}.", email=user.email), "account.index")
 
@@ -202,7 +321,7 @@ def end(key: int) -> BaseResponse:
     try:
         end_session(ports(), _actor(), to_global_id(SESSION, key))
     except Refused as refused:
-        return redirect_with(_text(refused), "account.index")
+        return redirect_with(reasons_text(refused), "account.index")
     return redirect_with(text("Session ended."), "account.index")
 
 
@@ -220,7 +339,7 @@ def disconnect(client_id: str) -> BaseResponse:
     try:
         disconnect_program(ports(), _actor(), client_id)
     except Refused as refused:
-        return redirect_with(_text(refused), "account.index")
+        return redirect_with(reasons_text(refused), "account.index")
     return redirect_with(text("Program disconnected."), "account.index")
 
 
@@ -231,7 +350,7 @@ def language() -> BaseResponse:
     tag = shipped_tag(request.form.get("language", ""))
     if tag:
         update_account(ports(), _actor(), Details(language_code=tag.upper()))
-        session[_LANGUAGE] = tag
+        session[ASKED_LANGUAGE] = tag
     return redirect(url_for("hosted.account.index"), HTTPStatus.SEE_OTHER)
 
 
@@ -252,7 +371,7 @@ def new_passkey() -> BaseResponse:
                 name=request.form.get("name", ""),
             )
         except Refused as refused:
-            error = _text(refused)
+            error = reasons_text(refused)
         else:
             if added.recovery_codes:
                 return page(
@@ -262,7 +381,7 @@ def new_passkey() -> BaseResponse:
     try:
         begun = begin_passkey(ports(), _actor())
     except Refused as refused:
-        return redirect_with(_text(refused), "account.index")
+        return redirect_with(reasons_text(refused), "account.index")
     show = refused_page if error else page
     return show("passkey_new.html", begun=begun, error=error)
 
@@ -281,30 +400,27 @@ def remove_passkey(key: int) -> BaseResponse:
     try:
         delete_passkey(ports(), _actor(), passkey_id=key)
     except Refused as refused:
-        return redirect_with(_text(refused), "account.index")
+        return redirect_with(reasons_text(refused), "account.index")
     return redirect_with(text("Passkey deleted."), "account.index")
 
 
 def _actor() -> Actor:
+    return _person().actor
+
+
+def _person() -> HostedPerson:
     person = hosted_person()
     if person is None:
         raise NotFound
-    return person.actor
-
-
-def _person_user() -> Any:
-    person = hosted_person()
-    if person is None:
-        raise NotFound
-    return person.user
+    return person
 
 
 def _values() -> dict[str, object]:
-    shop = hosted_shop()
-    can_add = shop.offers_passkeys and party_of(ports(), _actor()) is not None
+    user = _person().user
+    can_add = hosted_shop().offers_passkeys and party_of(ports(), _actor()) is not None
     return {
-        "user": _person_user(),
-        "full_name": f"{_person_user().first_name} {_person_user().last_name}".strip(),
+        "user": user,
+        "full_name": f"{user.first_name} {user.last_name}".strip(),
         "passkeys": list_passkeys(ports(), _actor()),
         "can_add_passkey": can_add,
         "programs": list_connected_programs(ports(), _actor()),
@@ -312,5 +428,10 @@ def _values() -> dict[str, object]:
     }
 
 
-def _text(refused: Refused) -> str:
-    return " ".join(map(problem_text, refused.problems))
+def _errors(refused: Refused, fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the refusals by the field of the form, those of no field by ""."""
+    found: dict[str, str] = {}
+    for problem in refused.problems:
+        name = fields.get(problem.field or "", "")
+        found[name] = f"{found.get(name, '')} {problem_text(problem)}".strip()
+    return found

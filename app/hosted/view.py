@@ -8,7 +8,7 @@ from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.values.errors import TrafficClosed
-from app.hosted import account, passwords, sign_in
+from app.hosted import account, sign_in
 from app.web.errors import show_refusal
 from app.web.hosted_pages import (
     add_hosted_headers,
@@ -40,7 +40,7 @@ def make_hosted() -> Blueprint:
     hosted.register_error_handler(CSRFError, show_stale_form)
     hosted.register_error_handler(TrafficClosed, lambda _: show_closed())
     hosted.register_error_handler(NotFound, _show_missing)
-    for pages in (sign_in.blueprint, passwords.blueprint, account.blueprint):
+    for pages in (sign_in.blueprint, account.passwords_blueprint, account.blueprint):
         hosted.register_blueprint(pages)
     # Last, so that an address without a page is refused like every other while closed.
     hosted.add_url_rule("/<path:address>", "unknown_page", _unknown_page)

@@ -5,7 +5,6 @@ hosted pages alone; ``flask.session`` holds it and what one step of a sign-in le
 """
 
 import json
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from math import ceil
@@ -30,7 +29,7 @@ from markupsafe import Markup
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.domain.accounts.languages import ENGLISH, SHIPPED_LANGUAGES, shipped_tag
+from app.domain.accounts.languages import ENGLISH, shipped_tag
 from app.domain.urls.web_urls import resolved_path
 from app.ports import Ports
 from app.services.hosted import (
@@ -48,7 +47,9 @@ from app.web.installation import installation
 from app.web.request_hooks import record_actor
 from app.web.sessions import anonymous_actor, keep_form_answer, page_visitor
 from app.web.translation import (
+    ASKED_LANGUAGE,
     browser_language,
+    language_links,
     page_direction,
     page_language,
     text,
@@ -66,7 +67,6 @@ _REPEATED_FOR = timedelta(minutes=1)
 _NEW_EACH_TIME = frozenset({"oauth.consent"})
 """Forms whose answer works once: a code that came again would end the grant of the first."""
 
-_LANGUAGE = "ui_locales"
 _MAX_FORM_SIZE = 64 * 1024
 _csrf = CSRFProtect()
 _ICONS = {
@@ -129,11 +129,11 @@ def begin_hosted(opened: HostedSession, next_path: str) -> BaseResponse:
     before = hosted_person()
     if before is not None:
         replace_hosted_session(ports(), before.actor, opened)
-    language = session.get(_LANGUAGE)
+    language = session.get(ASKED_LANGUAGE)
     session.clear()
     session.update({"token": opened.token, "user": opened.user_id})
     if language:
-        session[_LANGUAGE] = language
+        session[ASKED_LANGUAGE] = language
     session.permanent = True
     g.pop("hosted_person", None)
     return _redirect_after_form(own_target(next_path))
@@ -222,9 +222,9 @@ def guard_hosted() -> BaseResponse | None:
     if not shop.is_open:
         return show_closed()
     request.max_content_length = _MAX_FORM_SIZE
-    chosen = shipped_tag(request.args.get(_LANGUAGE, "").split(" ")[0])
-    if chosen and session.get(_LANGUAGE) != chosen:
-        session[_LANGUAGE] = chosen
+    chosen = shipped_tag(request.args.get(ASKED_LANGUAGE, "").split(" ")[0])
+    if chosen and session.get(ASKED_LANGUAGE) != chosen:
+        session[ASKED_LANGUAGE] = chosen
     use_language(_language(shop))
     _csrf.protect()
     if next_path().startswith(_PROVIDER):
@@ -234,7 +234,7 @@ def guard_hosted() -> BaseResponse | None:
 
 def _language(shop: HostedShop) -> str:
     """Return the chosen language, else the person's, the browser's or the shop's."""
-    chosen = shipped_tag(str(session.get(_LANGUAGE, "")))
+    chosen = shipped_tag(str(session.get(ASKED_LANGUAGE, "")))
     person = None if chosen else hosted_person()
     own = "" if person is None else shipped_tag(person.language_code)
     return chosen or own or browser_language() or shipped_tag(shop.default_language) or ENGLISH
@@ -243,7 +243,7 @@ def _language(shop: HostedShop) -> str:
 def show_closed() -> Response:
     """Say that the shop is closed, and when it opens, if that is known."""
     shop = hosted_shop()
-    asked = shipped_tag(request.args.get(_LANGUAGE, ""))
+    asked = shipped_tag(request.args.get(ASKED_LANGUAGE, ""))
     use_language(asked or browser_language() or shipped_tag(shop.default_language) or ENGLISH)
     answer = page("closed.html", HTTPStatus.SERVICE_UNAVAILABLE, is_closed=True)
     if shop.opens_at is not None:
@@ -259,7 +259,7 @@ def page(template: str, status: HTTPStatus = HTTPStatus.OK, /, **values: object)
         "logo_url": _logo_url(hosted_shop()),
         "page_language": page_language(),
         "page_direction": page_direction(),
-        "languages": _languages(),
+        "languages": language_links(),
         "csrf_token": generate_csrf,
         "step": step,
         "hosted_time": _time,
@@ -339,17 +339,3 @@ def _time(moment: datetime, css: str = "") -> Markup:
 
 def _logo_url(shop: HostedShop) -> str:
     return url_for("media.logo", file=f"{shop.logo}.png") if shop.logo else ""
-
-
-def _languages() -> list[Mapping[str, object]]:
-    current = page_language()
-    others = {name: value for name, value in request.args.items() if name != _LANGUAGE}
-    return [
-        {
-            "tag": code.lower(),
-            "name": name,
-            "url": f"?{urlencode({**others, _LANGUAGE: code.lower()})}",
-            "is_current": code.lower() == current,
-        }
-        for code, name in SHIPPED_LANGUAGES.items()
-    ]

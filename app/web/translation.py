@@ -5,8 +5,10 @@ API and of the command line aren't translated.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from math import ceil
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 from babel import Locale
 from babel.lists import format_list
@@ -17,7 +19,13 @@ from markupsafe import Markup
 from typing_extensions import override
 
 from app.domain.accounts.addresses import country_name
-from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH, LANGUAGE_NAMES, shipped_tag
+from app.domain.accounts.languages import (
+    CONSOLE_TAGS,
+    ENGLISH,
+    LANGUAGE_NAMES,
+    SHIPPED_LANGUAGES,
+    shipped_tag,
+)
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import SCOPE_SENTENCES
 from app.domain.values.errors import Problem, Refused, with_place
@@ -73,6 +81,32 @@ def page_language() -> str:
 def page_direction() -> str:
     """Return where the page's lines begin: ``ltr`` or ``rtl``."""
     return "rtl" if page_language() in _RIGHT_TO_LEFT else "ltr"
+
+
+ASKED_LANGUAGE = "ui_locales"
+"""The parameter of a page's URL that chooses the language before signing in."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageLink:
+    """A language, and the URL of the request's page in it."""
+
+    tag: str
+    name: str
+    url: str
+    is_current: bool
+
+
+def language_links() -> list[LanguageLink]:
+    """Return this page in every language."""
+    others = {name: value for name, value in request.args.items() if name != ASKED_LANGUAGE}
+    names = {code.lower(): name for code, name in SHIPPED_LANGUAGES.items()}
+    return [
+        LanguageLink(
+            tag, name, f"?{urlencode({**others, ASKED_LANGUAGE: tag})}", tag == page_language()
+        )
+        for tag, name in names.items()
+    ]
 
 
 def text(singular: Sentence, plural: Plural = "", /, **values: object) -> str:

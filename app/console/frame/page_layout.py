@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import (
     Response,
@@ -55,7 +54,7 @@ from app.console.frame.session import (
     ports,
     signed_in_by,
 )
-from app.domain.accounts.languages import SHIPPED_LANGUAGES, shipped_tag
+from app.domain.accounts.languages import shipped_tag
 from app.domain.inspector import MAX_PASTED
 from app.domain.mails.mail_log import STATUS_LABELS, MailEntry, MailStatus
 from app.domain.shop.settings import PasswordLoginMode, Switches
@@ -66,7 +65,14 @@ from app.services.authorization.register import can_call
 from app.services.console.saved_filters import Badges, show_badges
 from app.services.shop.settings import Closing, update_shop
 from app.web.caller import base_url
-from app.web.translation import page_direction, page_language, reasons_text, text
+from app.web.translation import (
+    ASKED_LANGUAGE,
+    language_links,
+    page_direction,
+    page_language,
+    reasons_text,
+    text,
+)
 
 BEGUN = "begun"
 """The state of a message about something that goes on."""
@@ -196,10 +202,6 @@ def keep_theme(answer: BaseResponse, chosen: str) -> None:
     )
 
 
-ASKED_LANGUAGE = "ui_locales"
-"""The parameter of a page's URL that chooses the language before signing in."""
-
-
 def chosen_language() -> str:
     """Return the language that was chosen in this browser; empty without one."""
     asked = request.args.get(ASKED_LANGUAGE, "")
@@ -221,30 +223,6 @@ def keep_language(answer: BaseResponse) -> None:
     answer.set_cookie(
         _language_cookie(), tag, max_age=_YEAR, secure=_is_secure(), httponly=True, samesite="Lax"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageLink:
-    """A language of the pages before signing in, and the page's URL in it."""
-
-    tag: str
-    name: str
-    url: str
-    is_current: bool
-
-
-def language_links() -> list[LanguageLink]:
-    """Return this page in every language."""
-    others = {name: value for name, value in request.args.items() if name != ASKED_LANGUAGE}
-    return [
-        LanguageLink(
-            code.lower(),
-            name,
-            f"?{urlencode({**others, ASKED_LANGUAGE: code.lower()})}",
-            code.lower() == page_language(),
-        )
-        for code, name in SHIPPED_LANGUAGES.items()
-    ]
 
 
 def frame_values() -> dict[str, Any]:
