@@ -10,7 +10,6 @@ from app.console.integrations.event_subjects import WebhookDialog
 from app.console.integrations.webhook_page import (
     WebhookPage,
     events_cell,
-    make_webhook_charts,
     make_webhook_page,
     traffic_cell,
     webhook_buttons,
@@ -18,7 +17,6 @@ from app.console.integrations.webhook_page import (
     webhook_title,
 )
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan
 from app.domain.events import EVENTS, EventType
 from app.services.deliveries.details import ObjectName
 from app.services.webhooks.lists import Health, ListedWebhook
@@ -49,7 +47,6 @@ HOOK = ListedWebhook(
     health=Health(delivered=3),
 )
 EVERY = frozenset(Permission)
-CHARTS = make_webhook_charts((DeliverySpan(NOW, 0, 0, 0),), ChartPeriod.DAY)
 FAILING = replace(HOOK, failing_since=NOW - timedelta(hours=3), last_failure="503 Busy")
 DISABLED = replace(
     HOOK, is_active=False, disabled_reason="Gone.", disabled_at=NOW - timedelta(hours=1)
@@ -57,7 +54,7 @@ DISABLED = replace(
 
 
 def page_of(hook: ListedWebhook, dialog: str = "") -> WebhookPage:
-    return make_webhook_page(hook, [], CHARTS, NOW, WebhookDialog(dialog))
+    return make_webhook_page(hook, [], NOW, WebhookDialog(dialog))
 
 
 def facts_of(hook: ListedWebhook) -> dict[str, str]:
@@ -198,10 +195,10 @@ def test_facts_name_signing_and_identifier() -> None:
 
 
 def test_latest_deliveries_have_their_cause() -> None:
-    (row,) = make_webhook_page(HOOK, [FAILED], CHARTS, NOW).latest
+    (row,) = make_webhook_page(HOOK, [FAILED], NOW).latest
     assert (row.result, row.status) == ("503 Service Unavailable", "Failed")
     named = replace(FAILED, object_id="id")
-    (row,) = make_webhook_page(HOOK, [named], CHARTS, NOW, names={"id": ObjectName("Bowl")}).latest
+    (row,) = make_webhook_page(HOOK, [named], NOW, names={"id": ObjectName("Bowl")}).latest
     assert (row.title, row.event) == ("Bowl", "Product created")
 
 
@@ -260,7 +257,7 @@ def test_deleting_counts_waiting_deliveries(waiting: int, hint: str) -> None:
 def test_sample_event_is_one_of_those_subscribed() -> None:
     dialog = WebhookDialog("test", EventType.ORDER_CREATED.value, "#44", "No.")
     hook = replace(HOOK, events=(EventType.ORDER_PAID, EventType.ORDER_CREATED))
-    sample = make_webhook_page(hook, [], CHARTS, NOW, dialog).sample
+    sample = make_webhook_page(hook, [], NOW, dialog).sample
     assert sample is not None
     assert [(one.label, one.is_chosen) for one in sample.events] == [
         ("Order paid", False),
@@ -271,6 +268,6 @@ def test_sample_event_is_one_of_those_subscribed() -> None:
 
 def test_sample_of_a_webhook_for_all_events_can_be_any() -> None:
     hook = replace(HOOK, events=(EventType.ANY_EVENTS,))
-    sample = make_webhook_page(hook, [], CHARTS, NOW, WebhookDialog("test")).sample
+    sample = make_webhook_page(hook, [], NOW, WebhookDialog("test")).sample
     assert sample is not None
     assert [one.value for one in sample.events] == [event.value for event in EVENTS]

@@ -296,15 +296,12 @@ class Secret:
 class TokenRow:
     """A token in the table; ``label`` names it in buttons."""
 
-    id: int
+    token: AppToken
     name: str
     label: str
     notes: tuple[str, ...]
     last_four: str
-    last_used_at: datetime | None
     unused: str
-    last_used_address: str
-    expires_at: datetime | None
     can_rotate: bool
 
 
@@ -323,45 +320,18 @@ class ExtensionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PermissionRow:
-    label: str
-    name: str
-    allows: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemRow:
-    """A problem that the app reported about itself, and that isn't dismissed."""
-
-    id: int
-    key: str
-    message: str
-    times: str
-    updated_at: datetime
-    is_critical: bool
-
-
-@dataclass(frozen=True, slots=True)
 class AppPage:
     """An app's page, and the question before a change if one is asked."""
 
-    id: int
-    name: str
-    about: str
-    is_active: bool
-    client_credentials_only: bool
     long_lived_tokens: int
     status: Pill
     facts: tuple[Fact, ...]
-    permissions: tuple[PermissionRow, ...]
     tokens: tuple[TokenRow, ...]
     token_reach: str
     token_command: str
     client_command: str
     webhooks: tuple[WebhookRow, ...]
-    clients: tuple[ClientLink, ...]
     extensions: tuple[ExtensionRow, ...]
-    problems: tuple[ProblemRow, ...]
     logo: str
     no_extensions: str
     effect: str
@@ -418,26 +388,15 @@ def make_app_page(
     question: Question | None = None,
 ) -> AppPage:
     return AppPage(
-        id=app.id,
-        name=app.name,
-        about=app.about,
-        is_active=app.is_active,
-        client_credentials_only=app.client_credentials_only,
         long_lived_tokens=count_long_lived(parts.tokens, now),
         status=app_status(app),
         facts=tuple(_facts(app, now)),
-        permissions=tuple(
-            PermissionRow(text(one.label), one.value, text(one.allows))
-            for one in in_order(app.permissions)
-        ),
         tokens=tuple(_token(one, now) for one in parts.tokens),
         token_reach=_token_reach(parts.tokens),
         token_command=f"flask app token create {app.id}",
         client_command=f"flask app link-client {app.id}",
         webhooks=tuple(_webhook(one) for one in parts.webhooks),
-        clients=tuple(parts.clients),
         extensions=tuple(_extension(one) for one in parts.extensions),
-        problems=tuple(_problem(one) for one in parts.problems if one.dismissed_by is None),
         logo=logo_path(app.logo, LOGO_SIZES[0]) if app.logo else "",
         no_extensions=_no_extensions(app),
         effect=_effect(app, parts),
@@ -474,15 +433,12 @@ def _facts(app: App, now: datetime) -> Iterable[Fact]:
 
 def _token(token: AppToken, now: datetime) -> TokenRow:
     return TokenRow(
-        id=token.id,
+        token=token,
         name=token.name or text("Unnamed token"),
         label=token.name or text("token …{last_four}", last_four=token.last_four),
         notes=tuple(_notes(token, now)),
         last_four=text("…{last_four}", last_four=token.last_four),
-        last_used_at=token.last_used_at,
         unused=text("Not used here yet") if token.awaits_first_use else text("Never"),
-        last_used_address=token.last_used_address,
-        expires_at=token.expires_at,
         can_rotate=token.replaced_at is None and not token.is_by_client,
     )
 
@@ -535,18 +491,6 @@ def _webhook_state(webhook: AppWebhook) -> Pill:
     if webhook.is_failing:
         return Pill("bad", text("Failing"))
     return Pill("ok", text("Active"))
-
-
-def _problem(problem: AppProblem) -> ProblemRow:
-    times = text("Reported once", "Reported {count:,} times", count=problem.count)
-    return ProblemRow(
-        problem.id,
-        problem.key,
-        problem.message,
-        times,
-        problem.updated_at,
-        problem.is_critical,
-    )
 
 
 def _extension(extension: Extension) -> ExtensionRow:

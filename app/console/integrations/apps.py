@@ -546,7 +546,11 @@ def show_app_page(
     return page(
         "apps/show.html",
         HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,
-        app=make_app_page(app, parts, now(), question),
+        app=app,
+        shown=make_app_page(app, parts, now(), question),
+        permissions=in_order(app.permissions),
+        clients=parts.clients,
+        problems=[one for one in parts.problems if one.dismissed_by is None],
         metadata=app_metadata_card(app, metadata, request.args, actor()) if manages else None,
         manages=manages,
         tabs=app_tabs(app, parts, view) if manages else (),

@@ -34,7 +34,6 @@ from app.console.integrations.event_subjects import (
     WebhookDialog,
     make_sample_form,
 )
-from app.console.integrations.missing_permissions import MissingPermissions, WithheldNote
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import CATCH_UP_RATE, DISABLE_AFTER, RETENTION
 from app.domain.deliveries.statistics import (
@@ -236,33 +235,19 @@ class ChosenEvent:
 
 @dataclass(frozen=True, slots=True)
 class WebhookPage:
-    """One webhook, and its dialog; ``sample`` are more fields of it.
+    """One webhook, and its dialog; ``sample`` are more fields of it."""
 
-    With ``withheld``, nothing can be changed on the page. ``waiting`` is the label of the button
-    that sends what waits for another attempt.
-    """
-
-    id: int
     name: str
-    app_id: int
-    app_name: str
     health: Pill
-    is_active: bool
-    is_paused: bool
     notice: Notice | None
-    missing: MissingPermissions | None
-    charts: WebhookCharts
     latest: tuple[DeliveryRow, ...]
     events: tuple[ChosenEvent, ...]
     payload: str
-    target_url: str
     facts: tuple[Fact, ...]
     delete_hint: str
     command: str
     question: Question | None
     sample: SampleForm | None
-    withheld: WithheldNote | None = None
-    waiting: str = ""
 
 
 def webhook_health(hook: ListedWebhook) -> Pill:
@@ -283,31 +268,20 @@ def webhook_health(hook: ListedWebhook) -> Pill:
 def make_webhook_page(
     hook: ListedWebhook,
     latest: Iterable[DeliveryLine],
-    charts: WebhookCharts,
     now: datetime,
     dialog: WebhookDialog = NO_DIALOG,
-    missing: MissingPermissions | None = None,
     names: Mapping[str, ObjectName] = _NO_NAMES,
 ) -> WebhookPage:
-    api_id = to_global_id("Webhook", hook.id)
     return WebhookPage(
-        id=hook.id,
         name=hook.name or text(_UNNAMED),
-        app_id=hook.app_id,
-        app_name=hook.app_name,
         health=webhook_health(hook),
-        is_active=hook.is_active,
-        is_paused=hook.paused_at is not None,
         notice=_notice(hook, now),
-        missing=missing,
-        charts=charts,
         latest=tuple(delivery_row(line, names) for line in latest),
         events=tuple(ChosenEvent(text(event.label), event.value) for event in hook.events),
         payload=_payload(hook),
-        target_url=hook.target_url,
         facts=tuple(_facts(hook, now)),
         delete_hint=_delete_hint(hook),
-        command=f"flask webhook edit {api_id}",
+        command=f"flask webhook edit {to_global_id('Webhook', hook.id)}",
         question=_QUESTIONS[dialog.kind](hook) if dialog.kind in _QUESTIONS else None,
         sample=make_sample_form(hook.events, dialog) if dialog.kind == "test" else None,
     )

@@ -1,6 +1,5 @@
 """Webhooks of all apps: the list, one webhook, testing, disabling and deleting."""
 
-from dataclasses import replace
 from typing import Any
 
 from flask import abort, flash, request
@@ -225,18 +224,19 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
     names = name_objects(ports(), actor(), latest.items)
     period = request.args.get("chart", ChartPeriod.TWO_WEEKS, type=ChartPeriod)
     spans = chart_webhook(ports(), actor(), key, period, time_zone())
-    charts = make_webhook_charts(spans, period)
-    webhook = make_webhook_page(hook, latest.items, charts, now(), dialog, missing, names)
     withheld = withheld_note(ports(), actor(), hook.app_name, hook.lacking, now())
     sends = hook.is_active and hook.paused_at is None and not withheld
-    waiting = waiting_words(count_retrying(ports(), actor(), key)) if sends else ""
-    webhook = replace(webhook, withheld=withheld, waiting=waiting)
     shown = refused_page if dialog.problem else page
     asked_in = "settings" if dialog.kind in _ASKED_IN_SETTINGS else "overview"
     view = request.args.get("view", type=one_of(VIEWS)) or asked_in
     return shown(
         "webhooks/show.html",
-        webhook=webhook,
+        hook=hook,
+        webhook=make_webhook_page(hook, latest.items, now(), dialog, names),
+        missing=missing,
+        charts_shown=make_webhook_charts(spans, period),
+        withheld=withheld,
+        waiting=waiting_words(count_retrying(ports(), actor(), key)) if sends else "",
         sample_header=sample_header(),
         once=CreatingForm(formdata=None),
         view=view,
