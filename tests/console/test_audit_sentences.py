@@ -127,7 +127,7 @@ def test_no_action_is_shown_raw_or_ends_before_its_subject() -> None:
     for action in ACTIONS:
         for name in ("Labels", ""):
             entry = replace(ENTRY, action=action, subject_name=name, after=recorded)
-            page = make_entry_page(entry, "https://shop.example.com/console/audit/7")
+            page = make_entry_page(entry)
             for title in (act(entry), sentence(entry), page.heading):
                 assert not RAW.search(title), action
                 assert not title.endswith((" to", " of", " for", " from")), action

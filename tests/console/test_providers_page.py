@@ -117,7 +117,7 @@ def test_missing_settings_are_named() -> None:
     ],
 )
 def test_checks_show_remedies(finding: CheckResult, line: CheckLine) -> None:
-    page = make_provider_page(plugin(), NONE, trial=Trial(findings=[finding]))
+    page = make_provider_page(plugin(), NONE, Trial(findings=[finding]))
     assert page.checks == (line,)
     assert page.test_label == "Test again"
 

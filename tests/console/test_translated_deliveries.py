@@ -130,7 +130,7 @@ def test_home_names_a_moment_in_the_language() -> None:
 def test_audit_log_says_the_stored_reason() -> None:
     use_language("de")
     after = {"reason": "The endpoint returned 410 Gone.", "name": "The app"}
-    shown = make_entry_page(replace(ENTRY, after=after), "").differences
+    shown = make_entry_page(replace(ENTRY, after=after)).differences
     assert [(one.field, one.after) for one in shown] == [
         ("Grund", "Der Endpunkt antwortete mit 410 Gone."),
         ("Name", "The app"),

@@ -76,12 +76,12 @@ def test_count_in_a_sentence_is_grouped() -> None:
 def test_audit_entry_is_translated(language: str, action: str, heading: str) -> None:
     use_language(language)
     assert cell_text(AUDIT_LOG.columns, "Action", ENTRY) == action
-    assert make_entry_page(ENTRY, "").heading == heading
+    assert make_entry_page(ENTRY).heading == heading
 
 
 def test_changed_fields_are_translated() -> None:
     use_language("de")
-    fields = make_entry_page(ENTRY, "").differences
+    fields = make_entry_page(ENTRY).differences
     assert [(one.field, one.before, one.after) for one in fields] == [
         ("Aktiv", "Ja", "Nein"),
         ("Berechtigungen", "\N{EN DASH}", "Bestellungen verwalten"),

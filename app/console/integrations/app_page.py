@@ -493,6 +493,15 @@ def _webhook_state(webhook: AppWebhook) -> Pill:
     return Pill("ok", text("Active"))
 
 
+def reported_problems(parts: AppParts) -> list[tuple[AppProblem, str]]:
+    """Return the problems that aren't dismissed, and how often each was reported."""
+    return [
+        (one, text("Reported once", "Reported {count:,} times", count=one.count))
+        for one in parts.problems
+        if one.dismissed_by is None
+    ]
+
+
 def _extension(extension: Extension) -> ExtensionRow:
     values = {"mount": _CODE.format(breakable(extension.mount)), "url": extension.url}
     if not extension.permissions:

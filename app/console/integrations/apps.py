@@ -38,6 +38,7 @@ from app.console.integrations.app_page import (
     make_secret,
     make_unlink_question,
     permission_labels,
+    reported_problems,
     view_of_question,
 )
 from app.console.lists.filters import (
@@ -377,6 +378,7 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
+    """Change the name or identifier."""
     require(Permission.MANAGE_APPS)
     app = app_or_404(key)
     stored = _names_of(app)
@@ -550,7 +552,7 @@ def show_app_page(
         shown=make_app_page(app, parts, now(), question),
         permissions=in_order(app.permissions),
         clients=parts.clients,
-        problems=[one for one in parts.problems if one.dismissed_by is None],
+        problems=reported_problems(parts),
         metadata=app_metadata_card(app, metadata, request.args, actor()) if manages else None,
         manages=manages,
         tabs=app_tabs(app, parts, view) if manages else (),

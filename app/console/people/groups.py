@@ -81,13 +81,9 @@ class Member:
 class GroupPage:
     """A group; ``why_not`` says why the viewer can't edit it."""
 
-    id: int
-    name: str
     summary: str
-    has_members: bool
     why_not: str
     members: tuple[Member, ...]
-    members_summary: str
     dialog: Question | None
 
 
@@ -126,13 +122,9 @@ def make_group_page(
     problem = manage_problem(actor, group.permissions)
     can_delete = question_name == "delete" and problem is None
     return GroupPage(
-        id=group.id,
-        name=group.name,
         summary=_member_count(group.members),
-        has_members=bool(group.members),
         why_not="" if problem is None else problem_text(problem),
         members=tuple(_member(user) for user in members),
-        members_summary=_member_count(group.members),
         dialog=_deletion(group) if can_delete else None,
     )
 
@@ -498,7 +490,8 @@ def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object
     # The response to a form has no URL that could lead to other pages.
     turned = pager_links(members) if request.method == "GET" else Turns()
     return {
-        "group": make_group_page(group, members.items, actor(), question_name),
+        "group": group,
+        "shown": make_group_page(group, members.items, actor(), question_name),
         "turns": turned if turned.previous or turned.next else None,
         "chips": chips(actor(), group.permissions),
         "form": GroupForm.showing(_stored(group)),

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -101,34 +100,20 @@ class Difference:
 class EntryPage:
     """One entry with all its differences; ``subject_filter`` lists the subject's entries."""
 
-    id: int
-    url: str
-    title: str
     heading: str
-    at: datetime
     actor: str
-    ip_address: str
-    action: str
     subject_kind: str
     subject_name: str
-    subject_id: str
     subject_filter: str
     differences: tuple[Difference, ...]
 
 
-def make_entry_page(entry: AuditEntry, url: str) -> EntryPage:
+def make_entry_page(entry: AuditEntry) -> EntryPage:
     return EntryPage(
-        id=entry.id,
-        url=url,
-        title=text("Entry {id}", id=entry.id),
         heading=sentence(entry),
-        at=entry.at,
         actor=who_did(entry),
-        ip_address=entry.address,
-        action=entry.action,
         subject_kind=subject_kind(entry.subject_type),
         subject_name=named_subject(entry),
-        subject_id=entry.subject_id,
         subject_filter=f"{entry.subject_type}:{entry.subject_id}",
         differences=tuple(
             Difference(
@@ -324,12 +309,13 @@ def show(key: int) -> BaseResponse:
     entry = show_entry(ports(), actor(), key)
     if entry is None:
         abort(404)
-    url = full_url("console.audit.show", key=str(key))
     found = _found_revert(key)
     asks = request.args.get("ask") == "revert" and found is not None
     return page(
         "audit/entry.html",
-        entry=make_entry_page(entry, url),
+        entry=entry,
+        shown=make_entry_page(entry),
+        url=full_url("console.audit.show", key=str(key)),
         can_revert=found is not None,
         question=make_revert_question(found) if asks and found else None,
     )

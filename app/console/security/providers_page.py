@@ -13,7 +13,7 @@ from app.console.frame.formatting import (
     tally,
     time_element,
 )
-from app.console.frame.parts import Fact, Pill, Question, lines, link, muted, pill
+from app.console.frame.parts import Fact, Pill, lines, link, muted, pill
 from app.console.lists.list_page import Column
 from app.domain.single_sign_on.group_mapping import describe_group_mapping, read_group_mapping
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, SettingValue
@@ -217,14 +217,8 @@ class WaitingCard:
 
 @dataclass(frozen=True, slots=True)
 class ProviderPage:
-    """A provider; ``switch`` is on, off or empty: how its state can be changed.
+    """A provider; ``switch`` is on, off or empty: how its state can be changed."""
 
-    ``waiting`` is ``None`` if nothing waits for confirmation.
-    """
-
-    slug: str
-    name: str
-    plugin_id: str
     status: Pill
     sentence: str
     switch: str
@@ -232,18 +226,12 @@ class ProviderPage:
     is_complete: bool
     test_label: str
     checks: tuple[CheckLine, ...] | None
-    preview: PreviewCard | None
-    problem: str
     settings: tuple[Fact, ...]
     command: str
     people: str
     sessions: str
     is_default: bool
-    question: Question | None
-    notice: Notice | None
-    wrong: Sequence[str]
-    waiting: WaitingCard | None = None
-    warning: str = ""
+    warning: str
 
 
 def provider_columns(coverage: Mapping[str, ProviderCoverage]) -> tuple[Column[Plugin], ...]:
@@ -283,22 +271,12 @@ def _issuer(plugin: Plugin) -> Markup:
 
 
 def make_provider_page(
-    plugin: Plugin,
-    coverage: ProviderCoverage,
-    *,
-    trial: Trial = Trial(),
-    question: Question | None = None,
-    notice: Notice | None = None,
-    wrong: Sequence[str] = (),
-    waiting: WaitingCard | None = None,
+    plugin: Plugin, coverage: ProviderCoverage, trial: Trial = Trial()
 ) -> ProviderPage:
-    """Return the page of one provider, with what was tried, asked or refused."""
+    """Return the page of one provider, with what was tried."""
     missing = missing_settings(plugin)
     checks = None if trial.findings is None else tuple(_checks(plugin, trial.findings))
     return ProviderPage(
-        slug=plugin.slug,
-        name=plugin.name,
-        plugin_id=plugin.id,
         status=_status(plugin, missing),
         sentence=_sentence(plugin),
         switch=_switch(plugin, missing),
@@ -306,8 +284,6 @@ def make_provider_page(
         is_complete=not missing.sign_in and not missing.tokens,
         test_label=text("Test connection") if checks is None else text("Test again"),
         checks=checks,
-        preview=trial.preview,
-        problem=trial.problem,
         settings=tuple(
             Fact(text(value.setting.label), _value(value)) for value in plugin.settings
         ),
@@ -315,10 +291,6 @@ def make_provider_page(
         people=tally(coverage.people),
         sessions=tally(coverage.sessions),
         is_default=plugin.slug == DEFAULT_SLUG,
-        question=question,
-        notice=notice,
-        wrong=wrong,
-        waiting=waiting,
         warning=text(ANY_CLIENT) if plugin.serves_staff_of_any_client else "",
     )
 
