@@ -52,7 +52,7 @@ from app.web.hosted_pages import (
     hosted_shop,
     page,
     ports,
-    redirect_with,
+    redirect_to_account,
     refused_page,
     sign_in_url,
 )
@@ -236,7 +236,7 @@ def name() -> BaseResponse:
     except Refused as refused:
         errors = _errors(refused, {"firstName": "first_name", "lastName": "last_name"})
         return refused_page("name.html", values=values, errors=errors)
-    return redirect_with(text("Name saved."), "account.index")
+    return redirect_to_account(text("Name saved."))
 
 
 @blueprint.route("/password", methods=["GET", "POST"])
@@ -258,7 +258,7 @@ def password() -> BaseResponse:
         fields = {"oldPassword": "old_password", "newPassword": "new_password"}
         errors = _errors(refused, fields)
         return refused_page("password_change.html", errors=errors)
-    return redirect_with(text("Password changed. Other devices are signed out."), "account.index")
+    return redirect_to_account(text("Password changed. Other devices are signed out."))
 
 
 @blueprint.route("/email", methods=["GET", "POST"])
@@ -284,7 +284,7 @@ def email() -> BaseResponse:
     message = text(
         "Open the link we sent to {email}. Until then your email doesn't change.", email=entered
     )
-    return redirect_with(message, "account.index")
+    return redirect_to_account(message)
 
 
 @blueprint.get("/email/link")
@@ -312,7 +312,7 @@ def confirm_email() -> BaseResponse:
         show = page if request.method == "GET" else refused_page
         return show("email_confirm.html", new_email="", error=reasons_text(refused))
     session.pop(_LINK, None)
-    return redirect_with(text("Email changed to {email}.", email=user.email), "account.index")
+    return redirect_to_account(text("Email changed to {email}.", email=user.email))
 
 
 @blueprint.post("/sessions/<key:key>/end")
@@ -321,15 +321,15 @@ def end(key: int) -> BaseResponse:
     try:
         end_session(ports(), _actor(), to_global_id(SESSION, key))
     except Refused as refused:
-        return redirect_with(reasons_text(refused), "account.index")
-    return redirect_with(text("Session ended."), "account.index")
+        return redirect_to_account(reasons_text(refused))
+    return redirect_to_account(text("Session ended."))
 
 
 @blueprint.post("/sessions/end-others")
 @signed_in
 def end_others() -> BaseResponse:
     end_other_sessions(ports(), _actor())
-    return redirect_with(text("All other sessions ended."), "account.index")
+    return redirect_to_account(text("All other sessions ended."))
 
 
 @blueprint.post("/programs/<slug:client_id>/disconnect")
@@ -339,8 +339,8 @@ def disconnect(client_id: str) -> BaseResponse:
     try:
         disconnect_program(ports(), _actor(), client_id)
     except Refused as refused:
-        return redirect_with(reasons_text(refused), "account.index")
-    return redirect_with(text("Program disconnected."), "account.index")
+        return redirect_to_account(reasons_text(refused))
+    return redirect_to_account(text("Program disconnected."))
 
 
 @blueprint.post("/language")
@@ -377,11 +377,11 @@ def new_passkey() -> BaseResponse:
                 return page(
                     "recovery_codes.html", codes=[*map(write_recovery_code, added.recovery_codes)]
                 )
-            return redirect_with(text("Passkey added."), "account.index")
+            return redirect_to_account(text("Passkey added."))
     try:
         begun = begin_passkey(ports(), _actor())
     except Refused as refused:
-        return redirect_with(reasons_text(refused), "account.index")
+        return redirect_to_account(reasons_text(refused))
     show = refused_page if error else page
     return show("passkey_new.html", begun=begun, error=error)
 
@@ -400,8 +400,8 @@ def remove_passkey(key: int) -> BaseResponse:
     try:
         delete_passkey(ports(), _actor(), passkey_id=key)
     except Refused as refused:
-        return redirect_with(reasons_text(refused), "account.index")
-    return redirect_with(text("Passkey deleted."), "account.index")
+        return redirect_to_account(reasons_text(refused))
+    return redirect_to_account(text("Passkey deleted."))
 
 
 def _actor() -> Actor:

@@ -10,7 +10,6 @@ from typing import Any
 from flask import Blueprint, jsonify, make_response, redirect, request, session
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.domain.second_factors import SecondFactorType
 from app.domain.single_sign_on.providers import read_provider_error
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
@@ -45,7 +44,7 @@ from app.web.hosted_pages import (
     to_step,
 )
 from app.web.sessions import WAITING, anonymous_actor
-from app.web.translation import sign_in_refusal, text
+from app.web.translation import FACTOR_TITLES, FACTOR_WAYS, sign_in_refusal, text
 
 _EMAIL, _CODE, _FACTOR, _REASON = "email", "email_code", "factor", "reason"
 _BEGUN = f"{WAITING}provider"
@@ -55,17 +54,6 @@ _RESEND_AFTER = timedelta(seconds=30)
 _FOREIGN = Problem(
     "INVALID", "This sign-in started in another browser or was already used. Sign in again."
 )
-_WAYS = {
-    SecondFactorType.AUTHENTICATOR_APP: "code",
-    SecondFactorType.PASSKEY: "passkey",
-    SecondFactorType.RECOVERY_CODES: "recovery",
-}
-
-_TITLES = {
-    "code": translatable("Enter your code"),
-    "recovery": translatable("Enter a recovery code"),
-    "passkey": translatable("Use your passkey"),
-}
 _RECOVERY, _DIGITS = translatable("Recovery code"), translatable("6-digit code")
 _NO_WAY = translatable("Use your second factor")
 
@@ -281,18 +269,18 @@ def _answer(finish: Callable[[str], HostedSession]) -> BaseResponse:
     except Refused as refused:
         session.pop(_FACTOR, None)
         return _back(error or _reasons(refused))
-    ways = [way for kind, way in _WAYS.items() if kind in waiting.types]
+    ways = [way for kind, way in FACTOR_WAYS.items() if kind in waiting.types]
     asked = request.args.get("with", "")
     way = asked if asked in ways else next(iter(ways), "")
     others = [
-        {"way": each, "label": text(_TITLES[each]), "is_passkey": each == "passkey"}
+        {"way": each, "label": text(FACTOR_TITLES[each]), "is_passkey": each == "passkey"}
         for each in ways
         if each != way
     ]
     is_long = way == "recovery"
     values = {"label": text(_RECOVERY if is_long else _DIGITS), "is_long": is_long}
     show = refused_page if error else page
-    title = text(_TITLES.get(way, _NO_WAY))
+    title = text(FACTOR_TITLES.get(way, _NO_WAY))
     return show("factor.html", title=title, way=way, others=others, error=error, **values)
 
 

@@ -275,10 +275,10 @@ def refused_page(template: str, /, **values: object) -> Response:
     return page(template, HTTPStatus.UNPROCESSABLE_ENTITY, **values)
 
 
-def redirect_with(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
-    """Redirect after a change, and show ``message`` on the page that follows."""
+def redirect_to_account(message: str) -> BaseResponse:
+    """Redirect after a change, and show ``message`` on the account's page."""
     flash(message)
-    return redirect(url_for(f"hosted.{endpoint}", **values), HTTPStatus.SEE_OTHER)
+    return redirect(url_for("hosted.account.index"), HTTPStatus.SEE_OTHER)
 
 
 def show_stale_form(_error: CSRFError) -> BaseResponse:

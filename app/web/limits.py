@@ -27,7 +27,7 @@ _UNLIMITED = "1000000000/second"
 def set_up_limits(app: Flask, store: CountStore) -> Limiter:
     """Return the limiter of ``app``; ``limit_pages`` decorates the pages that it limits."""
     limiter = Limiter(
-        _client,
+        lambda: client_of(_address()),
         storage_uri=store.uri,
         storage_options=cast("dict[str, str | int]", dict(store.options)),
         strategy="fixed-window",
@@ -44,7 +44,9 @@ def limit_pages(app: Flask, limiter: Limiter) -> None:
 
     Call it when all routes are there. A page that takes a form is limited in its sending alone.
     """
-    with_forms = {rule.endpoint for rule in app.url_map.iter_rules() if _takes_form(rule.methods)}
+    with_forms = {
+        rule.endpoint for rule in app.url_map.iter_rules() if "POST" in (rule.methods or ())
+    }
     app.view_functions[_STATIC] = _static_files(app.view_functions[_STATIC])
     for endpoint, view in app.view_functions.items():
         if endpoint == _STATIC:
@@ -78,10 +80,6 @@ def _static_files(view: Callable[..., Any]) -> Callable[..., Any]:
     return limited
 
 
-def _takes_form(methods: set[str] | None) -> bool:
-    return "POST" in (methods or ())
-
-
 def _format_limit(name: str) -> str:
     """The rates in force for the client of this request, as Flask-Limiter reads them."""
     rates = installation().ports.configuration.rate_limits.rates(name, _address())
@@ -90,10 +88,6 @@ def _format_limit(name: str) -> str:
 
 def _address() -> str | None:
     return visitor_from(request.environ, installation()).address
-
-
-def _client() -> str:
-    return client_of(_address())
 
 
 def _refuse(breached: RequestLimit) -> NoReturn:

@@ -239,7 +239,7 @@ class RequestHooks:
             request.bytes_sent = int(sent_length or 0)
             finish()
             return result
-        closes = [getattr(result, "close", _do_nothing), finish]
+        closes = [getattr(result, "close", lambda: None), finish]
         return ClosingIterator(_counted(result, request), closes)
 
     def _request(self, environ: dict[str, Any], request_id: str) -> HttpRequest:
@@ -323,10 +323,6 @@ def _counted(chunks: Iterable[bytes], request: HttpRequest) -> Iterator[bytes]:
     for chunk in chunks:
         request.bytes_sent += len(chunk)
         yield chunk
-
-
-def _do_nothing() -> None:
-    pass
 
 
 def _new_id(ports: Ports) -> str:

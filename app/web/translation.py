@@ -28,8 +28,9 @@ from app.domain.accounts.languages import (
 )
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import SCOPE_SENTENCES
+from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import Problem, Refused, with_place
-from app.domain.values.text import Phrase, Phrases, Plural, Sentence, find_reason
+from app.domain.values.text import Phrase, Phrases, Plural, Sentence, find_reason, translatable
 
 _RIGHT_TO_LEFT = ("ar",)
 _SMALLEST_GROUPED = 1000
@@ -245,6 +246,20 @@ def sign_in_refusal(problem: Problem) -> str:
         "Too many attempts. Try again in {count} seconds.",
         count=wait,
     )
+
+
+FACTOR_WAYS = {
+    SecondFactorType.AUTHENTICATOR_APP: "code",
+    SecondFactorType.PASSKEY: "passkey",
+    SecondFactorType.RECOVERY_CODES: "recovery",
+}
+"""How URLs name the ways to answer a second step, the first one that works first."""
+
+FACTOR_TITLES = {
+    "code": translatable("Enter your code"),
+    "recovery": translatable("Enter a recovery code"),
+    "passkey": translatable("Use your passkey"),
+}
 
 
 def reason_text(reason: str) -> str:

@@ -25,7 +25,7 @@ from app.console.frame.page_layout import (
     wants_part,
 )
 from app.console.frame.parts import Consequence, Pill, Question
-from app.console.frame.reauthentication import RULE_OF_SHOP
+from app.console.frame.reauthentication import RULE_OF_SHOP, ask_before_dialog
 from app.console.frame.session import actor, caller, is_signed_in, now, ports, prove_now
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
 from app.domain.second_factors import RECOVERY_CODES, used_second_factor, write_recovery_code
@@ -363,7 +363,9 @@ def show() -> BaseResponse:
     is_in_force = begins <= now()
     session[_REMINDED] = True
     if show_own_second_factors(ports(), actor()).counts.is_active:
-        return _ask_for_factor(next_path) if is_in_force else redirect(next_path, 303)
+        if is_in_force:
+            return ask_before_dialog(RULE_OF_SHOP, next_path)
+        return redirect(next_path, HTTPStatus.SEE_OTHER)
     days = ceil((begins - now()).total_seconds() / _DAY)
     return page(
         "second_factor_required.html",
@@ -402,10 +404,6 @@ def _is_reminder_due() -> bool:
         return False
     is_page = request.method == "GET" and not wants_part()
     return is_page and not used_second_factor(actor().amr)
-
-
-def _ask_for_factor(next_path: str) -> BaseResponse:
-    return redirect(url_for("console.sign_in.prove", next=next_path, act=RULE_OF_SHOP), 303)
 
 
 def _sentence(*, is_in_force: bool) -> str:

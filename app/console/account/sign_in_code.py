@@ -18,7 +18,6 @@ from app.console.frame.session import (
     ports,
     sign_out_because,
 )
-from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.console.console_sessions import (
@@ -32,20 +31,8 @@ from app.services.console.console_sessions import (
 )
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.web.sessions import anonymous_actor
-from app.web.translation import lazy_text, sign_in_refusal, text
+from app.web.translation import FACTOR_TITLES, FACTOR_WAYS, lazy_text, sign_in_refusal, text
 
-WAYS = {
-    SecondFactorType.AUTHENTICATOR_APP: "code",
-    SecondFactorType.PASSKEY: "passkey",
-    SecondFactorType.RECOVERY_CODES: "recovery",
-}
-"""How the address of the page names the ways to answer, the first one that works first."""
-
-_TITLES = {
-    "code": translatable("Enter your code"),
-    "recovery": translatable("Enter a recovery code"),
-    "passkey": translatable("Use your passkey"),
-}
 _HELD = "second_factor"
 _LEAKED = translatable("Your password is on a list of leaked passwords. {link}")
 _ENDED = translatable("Your sign-in expired or had too many incorrect codes. Sign in again.")
@@ -155,7 +142,7 @@ def _answer(form: ConsoleForm, finish: Callable[[str], ConsoleSession]) -> BaseR
 
 
 def _page(form: ConsoleForm, waiting: WaitingSignIn) -> BaseResponse:
-    ways = [way for kind, way in WAYS.items() if kind in waiting.types]
+    ways = [way for kind, way in FACTOR_WAYS.items() if kind in waiting.types]
     asked = "passkey" if isinstance(form, PasskeyForm) else request.args.get("with", "")
     way = asked if asked in ways else next(iter(ways), "")
     kind = RecoveryForm if way == "recovery" else CodeForm
@@ -163,7 +150,7 @@ def _page(form: ConsoleForm, waiting: WaitingSignIn) -> BaseResponse:
         "sign_in_code.html",
         form,
         code_form=form if isinstance(form, kind) else kind(formdata=None),
-        title=text(_TITLES[way]) if way else text("Use your second factor"),
+        title=text(FACTOR_TITLES[way]) if way else text("Use your second factor"),
         kind=way,
         is_passkey=way == "passkey",
         kinds=ways,

@@ -47,9 +47,11 @@ from app.console.frame.session import (
     IDLE,
     SignedInBy,
     caller,
+    cookie_name,
     is_by_passkey,
     is_refresh,
     is_signed_in,
+    keep_in_browser,
     now,
     ports,
     signed_in_by,
@@ -79,6 +81,7 @@ BEGUN = "begun"
 
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600
+_THEME, _LANGUAGE = "theme", "language"
 _PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -191,21 +194,18 @@ def flashed_messages() -> Sequence[Message]:
 
 def theme() -> str:
     """Return the chosen theme; by default the system's."""
-    chosen = request.cookies.get(_theme_cookie(), "auto")
+    chosen = request.cookies.get(cookie_name(_THEME), "auto")
     return chosen if chosen in THEMES else "auto"
 
 
 def keep_theme(answer: BaseResponse, chosen: str) -> None:
-    secure = _is_secure()
-    answer.set_cookie(
-        _theme_cookie(), chosen, max_age=_YEAR, secure=secure, httponly=True, samesite="Lax"
-    )
+    keep_in_browser(answer, _THEME, chosen, _YEAR)
 
 
 def chosen_language() -> str:
     """Return the language that was chosen in this browser; empty without one."""
     asked = request.args.get(ASKED_LANGUAGE, "")
-    return shipped_tag(asked) or shipped_tag(request.cookies.get(_language_cookie(), ""))
+    return shipped_tag(asked) or shipped_tag(request.cookies.get(cookie_name(_LANGUAGE), ""))
 
 
 def keep_language(answer: BaseResponse) -> None:
@@ -218,11 +218,8 @@ def keep_language(answer: BaseResponse) -> None:
         return
     asked = shipped_tag(request.args.get(ASKED_LANGUAGE, ""))
     tag = page_language() if is_signed_in() else asked
-    if not tag or request.cookies.get(_language_cookie()) == tag:
-        return
-    answer.set_cookie(
-        _language_cookie(), tag, max_age=_YEAR, secure=_is_secure(), httponly=True, samesite="Lax"
-    )
+    if tag and request.cookies.get(cookie_name(_LANGUAGE)) != tag:
+        keep_in_browser(answer, _LANGUAGE, tag, _YEAR)
 
 
 def frame_values() -> dict[str, Any]:
@@ -366,18 +363,6 @@ def own_path(next_path: str | None) -> str:
     if not path.startswith(root) or path.startswith(f"{root}sign-in"):
         return root
     return path
-
-
-def _theme_cookie() -> str:
-    return "__Host-latchkey-theme" if _is_secure() else "latchkey-theme"
-
-
-def _language_cookie() -> str:
-    return "__Host-latchkey-language" if _is_secure() else "latchkey-language"
-
-
-def _is_secure() -> bool:
-    return ports().configuration.public_url.startswith("https://")
 
 
 blueprint = PageGroup(

@@ -31,13 +31,14 @@ from app.web.translation import language_name, page_language, person_language, t
 
 _READS = ("GET", "HEAD")
 _REDIRECTS = (302, 303)
+_CHANGED = "changed"
 
 
 def with_own_changes(ports: Ports) -> Ports:
     """Return ``ports``, whose lists may be late unless this browser has just changed something."""
     if ports.replica is None or request.method not in _READS:
         return ports
-    return ports if _cookie(ports) in request.cookies else ports.tolerating_lag()
+    return ports if cookie_name(_CHANGED) in request.cookies else ports.tolerating_lag()
 
 
 def remember_change(ports: Ports, answer: Response) -> None:
@@ -50,22 +51,28 @@ def remember_change(ports: Ports, answer: Response) -> None:
         return
     # A link in an email changes something with GET, and leads elsewhere as a form does.
     if request.method not in _READS or answer.status_code in _REDIRECTS:
-        answer.set_cookie(
-            _cookie(ports),
-            "1",
-            max_age=int(MAX_AGE),
-            secure=_is_secure(ports),
-            httponly=True,
-            samesite="Lax",
-        )
+        keep_in_browser(answer, _CHANGED, "1", int(MAX_AGE))
 
 
-def _cookie(ports: Ports) -> str:
-    return "__Host-latchkey-changed" if _is_secure(ports) else "latchkey-changed"
+def keep_in_browser(answer: Response, name: str, value: str, seconds: int) -> None:
+    """Set a cookie of the console's, which is in no session; ``cookie_name`` is its full name."""
+    answer.set_cookie(
+        cookie_name(name),
+        value,
+        max_age=seconds,
+        secure=_is_secure(),
+        httponly=True,
+        samesite="Lax",
+    )
 
 
-def _is_secure(ports: Ports) -> bool:
-    return ports.configuration.public_url.startswith("https://")
+def cookie_name(name: str) -> str:
+    """Return the name of a cookie as browsers have it."""
+    return f"__Host-latchkey-{name}" if _is_secure() else f"latchkey-{name}"
+
+
+def _is_secure() -> bool:
+    return installation().ports.configuration.public_url.startswith("https://")
 
 
 IDLE = timedelta(minutes=30)

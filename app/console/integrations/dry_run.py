@@ -174,7 +174,7 @@ def make_dry_run_page(
         payload=_payload(came_to.ran) if came_to.ran else None,
         comparison=_comparison(came_to.ran, came_to.last),
         invalid_lines=tuple(line for problem in came_to.problems for line in problem.lines),
-        command=_command(object_id),
+        command=f"{_COMMAND} {_OBJECT_OPTION}" if object_id else _COMMAND,
         webhook_id=draft.webhook_id,
         draft=draft.fields,
         difference=draft.difference,
@@ -273,10 +273,6 @@ def _comparison(ran: DryRun | None, last: DeliveryDetails | None) -> Comparison 
         else text("No differences.")
     )
     return Comparison(last.line.id, last.line.created_at, summary, lines)
-
-
-def _command(object_id: str) -> str:
-    return f"{_COMMAND} {_OBJECT_OPTION}" if object_id else _COMMAND
 
 
 _MAX_APPS = 100

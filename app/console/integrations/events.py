@@ -195,7 +195,7 @@ def make_events_page(
 
 def _groups(shown: EventType, search: str) -> Iterator[EventGroup]:
     listed = (name for name in EVENTS if search in _searched(name))
-    for noun, names in groupby(listed, _noun):
+    for noun, names in groupby(listed, lambda name: EVENTS[name].subject.heading):
         events = tuple(
             ListedEvent(name, text(name.label), text(EVENTS[name].description), name is shown)
             for name in names
@@ -205,10 +205,6 @@ def _groups(shown: EventType, search: str) -> Iterator[EventGroup]:
 
 def _searched(name: EventType) -> str:
     return f"{name.value} {text(name.label)} {text(EVENTS[name].description)}".lower()
-
-
-def _noun(name: EventType) -> str:
-    return EVENTS[name].subject.heading
 
 
 def _shown_event(

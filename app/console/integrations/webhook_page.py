@@ -165,7 +165,8 @@ def _times(spans: tuple[DeliverySpan, ...], period: ChartPeriod) -> TimesChart |
     together = all_durations(spans)
     if together.median is None:
         return None
-    drawn = line_paths([_in_milliseconds(one.slowest for one in spans), _medians(spans)])
+    slowest = _in_milliseconds(one.slowest for one in spans)
+    drawn = line_paths([slowest, _in_milliseconds(one.median for one in spans)])
     legend = (
         Legend("p50", text("{duration} median", duration=_duration(together.median))),
         Legend("p95", text("{duration} 95th percentile", duration=_duration(together.slowest))),
@@ -179,10 +180,6 @@ def _times(spans: tuple[DeliverySpan, ...], period: ChartPeriod) -> TimesChart |
         top=milliseconds(drawn.top),
         summary=text(_TIMES[period], figures=figures),
     )
-
-
-def _medians(spans: Sequence[DeliverySpan]) -> list[float | None]:
-    return _in_milliseconds(span.median for span in spans)
 
 
 def _in_milliseconds(values: Iterable[float | None]) -> list[float | None]:

@@ -120,7 +120,9 @@ def find() -> BaseResponse:
     search_text = request.form.get("q", "").strip()
     if may_be_token(search_text):
         token = _token(search_text)
-        return _results(search_text) if token is None else _show("", [_tokens(token)])
+        if token is None:
+            return _results(search_text)
+        return _show("", [ResultGroup(text("Tokens"), (token,))])
     if wants_part():
         return _results(search_text)
     return redirect_to(".index", q=search_text)
@@ -134,10 +136,6 @@ def _show(search_text: str, groups: Sequence[ResultGroup]) -> BaseResponse:
     return page(
         "search/index.html", search_text=search_text, groups=groups, summary=summary(groups)
     )
-
-
-def _tokens(token: Result) -> ResultGroup:
-    return ResultGroup(text("Tokens"), (token,))
 
 
 def _token(search_text: str) -> Result | None:
