@@ -43,7 +43,6 @@ class NewPasswordForm(ConsoleForm):
 
 
 def keep_link(email: str, token: str) -> None:
-    """Keep the link that the page ``choose`` uses."""
     session[_LINK] = {"email": email, "token": token}
 
 

@@ -305,5 +305,4 @@ def _place(next_path: str) -> str:
 
 
 def callback_url(plugin_id: str) -> str:
-    """Our own address for the provider."""
     return full_url("console.sign_in.finish", plugin_id=plugin_id)

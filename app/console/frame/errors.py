@@ -75,7 +75,6 @@ def make_denied_page(
 def make_granters(
     required: Sequence[str], granters: Iterable[PermissionGranter], now: datetime
 ) -> tuple[Granter, ...]:
-    """Return who can grant ``required``, as a page shows them."""
     labels = tuple(permission_label(name) for name in required)
     return tuple(_granter(granter, labels, now) for granter in granters)
 
@@ -118,7 +117,6 @@ _MISSING = ("NOT_FOUND", "INVALID_ID")
 
 
 def register_console_errors(console: Blueprint) -> None:
-    """Show errors inside the console's layout."""
     console.register_error_handler(PermissionDenied, show_denied)
     console.register_error_handler(ProofRequired, lambda proof: ask_for_form(proof.act))
     console.register_error_handler(EditConflict, show_conflict)

@@ -193,7 +193,6 @@ def flashed_messages() -> Sequence[Message]:
 
 
 def theme() -> str:
-    """Return the chosen theme; by default the system's."""
     chosen = request.cookies.get(cookie_name(_THEME), "auto")
     return chosen if chosen in THEMES else "auto"
 
@@ -308,7 +307,6 @@ def banner_text(switches: Switches, closing: Closing | None, moment: datetime) -
 
 
 def _is_current(place: Place) -> bool:
-    """Return whether the page belongs to ``place`` of the navigation."""
     group = place.endpoint.rpartition(".")[0]
     if (request.endpoint or "").startswith(f"{group}."):
         return True

@@ -69,7 +69,6 @@ def chips(
 
 
 def by_area(chips: Iterable[Chip]) -> tuple[ChipArea, ...]:
-    """Return ``chips`` by the area of the shop that they belong to."""
     shown = {chip.permission: chip for chip in chips}
     areas = {
         label: tuple(shown[one] for one in permissions if one in shown)

@@ -54,8 +54,6 @@ blueprint = PageGroup(
 
 
 class ManifestForm(ConsoleForm):
-    """The URL of an app's manifest."""
-
     names = {_URL: "url"}  # noqa: RUF012
     url = URLField(
         lazy_text("Manifest URL"), validators=[InputRequired(lazy_text("Enter a URL."))]
@@ -213,8 +211,6 @@ clients_blueprint = Blueprint("app_clients", __name__, url_prefix="/apps/<key:ke
 
 
 class ClientForm(ConsoleForm):
-    """A client of an identity provider."""
-
     names = {"clientId": "client_id"}  # noqa: RUF012
     provider = SelectField(lazy_text("Identity provider"))
     client_id = StringField(

@@ -124,7 +124,6 @@ def webhook_names(webhooks: Iterable[WebhookName]) -> dict[str, str]:
 
 
 def delivery_columns(selection: Selection) -> tuple[Column[DeliveryRow], ...]:
-    """Return the columns of the list, with a checkbox in each row."""
     return (
         Column(
             "Select",

@@ -322,6 +322,7 @@ def _not_sent(line: DeliveryLine) -> str:
 def _response(shown: ShownAttempt, now: datetime) -> Response:
     attempt = shown.attempt
     has_answer = attempt.response_status is not None
+    body = text(NOT_STORED) if attempt.response == NOT_STORED else attempt.response
     is_good = attempt.status is DeliveryStatus.SUCCESS
     return Response(
         state="ok" if is_good else "bad",
@@ -329,13 +330,9 @@ def _response(shown: ShownAttempt, now: datetime) -> Response:
         timing=_timing(attempt, now),
         headers=_headers(attempt.response_headers),
         error="" if has_answer else failure_text(None, attempt.response),
-        body=_body(attempt) if has_answer else "",
+        body=body if has_answer else "",
         size=size_of(attempt.response) if has_answer else "",
     )
-
-
-def _body(attempt: Attempt) -> str:
-    return text(NOT_STORED) if attempt.response == NOT_STORED else attempt.response
 
 
 def _row(shown: ShownAttempt, chosen: ShownAttempt | None, now: datetime) -> AttemptRow:

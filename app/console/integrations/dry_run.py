@@ -94,8 +94,6 @@ _NO_DRAFT = Draft()
 
 @dataclass(frozen=True, slots=True)
 class ProblemLine:
-    """A problem, and where in the query it is."""
-
     where: str
     message: str
     code: str
@@ -187,7 +185,6 @@ def indented_query(event: EventType) -> str:
 
 
 def is_default_query(query: str) -> bool:
-    """Return whether ``query`` is the default query of any event."""
     words = query.split()
     return any(indented_query(event).split() == words for event in EVENTS)
 

@@ -285,8 +285,6 @@ def sample_header() -> str:
 
 @dataclass(frozen=True, slots=True)
 class SampleForm:
-    """The fields of a sample event, and what is wrong with them."""
-
     events: tuple[Option, ...]
     object: str
     problem: str
@@ -306,7 +304,6 @@ NO_DIALOG = WebhookDialog()
 
 
 def make_sample_form(subscribed: Sequence[EventType], dialog: WebhookDialog) -> SampleForm:
-    """Return the form for the events that a webhook subscribes to."""
     choices = tuple(EVENTS) if EventType.ANY_EVENTS in subscribed else subscribed
     events = tuple(
         Option(event.value, text(event.label), event.value == dialog.event) for event in choices

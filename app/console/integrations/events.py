@@ -120,8 +120,6 @@ class EventGroup:
 
 @dataclass(frozen=True, slots=True)
 class SubscribedWebhook:
-    """A webhook that subscribes to the event shown."""
-
     id: int
     name: str
     app: str

@@ -56,7 +56,6 @@ def client_party(client: OAuthClient) -> str:
 
 
 def scopes_text(client: OAuthClient) -> str:
-    """Return the scopes of a client as it asks for them."""
     return write_scopes(client.scopes, ports().configuration.scope_prefix)
 
 

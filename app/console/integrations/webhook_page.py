@@ -224,8 +224,6 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class ChosenEvent:
-    """An event that the webhook subscribes to."""
-
     label: str
     name: str
 
@@ -248,7 +246,6 @@ class WebhookPage:
 
 
 def webhook_health(hook: ListedWebhook) -> Pill:
-    """Return how a webhook fares."""
     if not hook.is_active:
         return Pill("bad" if hook.disabled_reason else "off", text("Disabled"))
     if not hook.is_app_active:

@@ -45,7 +45,6 @@ class AttentionItem:
 def people_items(
     people: PeopleCounts | None, switches: Switches, now: datetime, *, sign_on_is_used: bool
 ) -> Iterable[AttentionItem]:
-    """Yield what needs attention about people."""
     if people is None:
         return
     if people.staff_without_second_factor and people.second_factor_from is not None:

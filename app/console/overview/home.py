@@ -66,7 +66,6 @@ _KINDS = {
 
 
 def make_requests_chart(hours: Iterable[TrafficHour]) -> StackChart:
-    """Return the API requests by hour and kind of caller."""
     spans = [Span(hour.began, tuple(hour.by_kind[kind] for kind in _KINDS)) for hour in hours]
     return make_stack_chart(
         text("API requests by hour"),
@@ -447,7 +446,6 @@ def _deliveries_chart(day: DeliveryDay) -> StackChart:
 
 
 def _deliveries_url(hour: Span) -> str:
-    """Return the list of an hour's deliveries."""
     began = local(hour.began)
     last = began + timedelta(hours=1)
     values = {"from": began.strftime(MOMENT), "to": last.strftime(MOMENT)}

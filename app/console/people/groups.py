@@ -449,7 +449,6 @@ def _group(key: int) -> PermissionGroup:
 
 
 def _stored(group: PermissionGroup) -> dict[str, object]:
-    """Return what the form of a group edits."""
     return {
         "name": group.name,
         "permissions": sorted(one.value for one in group.permissions),

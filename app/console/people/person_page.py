@@ -301,7 +301,6 @@ def person_metadata_card(
 
 
 def account_dialog(question_name: str, person: Person) -> Question | None:
-    """Return the dialog that ``question_name`` names: deactivate, remove and so on."""
     make = _DIALOGS.get(question_name)
     return None if make is None else make(person)
 
@@ -526,7 +525,6 @@ def _sent(field: Field) -> str | Absent:
 
 
 def details_of(person: Person) -> dict[str, object]:
-    """Return what the form of a person edits."""
     user = person.user
     return {
         "first_name": user.first_name,

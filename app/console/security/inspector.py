@@ -133,8 +133,6 @@ class TokenFact:
 
 @dataclass(frozen=True, slots=True)
 class ClaimGroup:
-    """The token's claims or its header."""
-
     id: str
     title: str
     claims: tuple[Claim, ...]

@@ -57,7 +57,6 @@ class Forwarding:
 
 
 def make_question(ip_address: str, block: BlockDetails | None) -> Question:
-    """Return the question before ``ip_address`` is unblocked, with its block if it has one."""
     consequences: tuple[Consequence, ...] = (_allowed(),)
     if block is not None and block.wrong_passwords:
         consequences = (_allowed(), _guessing(block))
@@ -103,7 +102,6 @@ def blocks_summary(blocked: int, limit: int) -> str:
 
 
 def limit_hint(limit: int) -> str:
-    """Return that only so many are listed."""
     return text(
         "Only the longest block is listed. Search for an IP address to find others.",
         "The {count:,} longest blocks are listed. Search for an IP address to find others.",

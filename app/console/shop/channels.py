@@ -264,7 +264,6 @@ def _id(key: int) -> str:
 
 
 def _stored(channel: Channel) -> dict[str, object]:
-    """Return what the form of a channel edits."""
     return {"name": channel.name, "slug": channel.slug, "country": channel.country}
 
 

@@ -48,7 +48,6 @@ def with_appearance(html: str, *, is_dark: bool) -> str:
 
 
 def with_frame(response: BaseResponse) -> BaseResponse:
-    """Let a page show the frame."""
     response.headers["Content-Security-Policy"] = _FRAMING
     return response
 
@@ -141,7 +140,6 @@ def search_reader(kind: MailKind, typed: str) -> MailReader | None:
 
 
 def sample_reader(reader: MailReader | None) -> SampleReader | None:
-    """Return to whom the sample email is written."""
     if reader is None or reader.customer is None:
         return None
     return SampleReader(reader.customer.email, reader.customer.language_code)

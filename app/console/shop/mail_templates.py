@@ -209,7 +209,6 @@ def _state(current: TemplateEntry | None, used: TemplateEntry | None) -> Pill:
 
 
 def template_title(kind: MailKind, language: str) -> str:
-    """Return what a template is called, in the language of the page."""
     label = text(KIND_LABELS[kind])
     if not language:
         return label

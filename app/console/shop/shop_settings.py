@@ -180,7 +180,6 @@ def make_question(
 
 
 def saved_second_factor(shop: ShopSettings, now: datetime) -> str:
-    """Return what applies now."""
     if shop.second_factor_from is None:
         return text("A second factor is optional for staff.")
     if shop.second_factor_from <= now:
@@ -329,8 +328,6 @@ _SENDERS = {
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A field of a form, with its widget."""
-
     field: Field
     hint: str
     is_switch: bool
@@ -352,8 +349,6 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class SettingsLink:
-    """A page of Settings in its index."""
-
     label: str
     url: str
     is_current: bool
