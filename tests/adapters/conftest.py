@@ -26,9 +26,8 @@ def place(request: pytest.FixtureRequest) -> Place:
 
 
 @pytest.fixture
-def throttle(place: Place) -> Iterator[Throttle]:
-    with place.open() as opened:
-        yield opened
+def throttle(place: Place) -> Throttle:
+    return place.open()
 
 
 @pytest.fixture
@@ -56,11 +55,8 @@ def _add_users(url: str) -> None:
             UserRecord(id=key, email=f"{key}@example.com", date_joined=now, updated_at=now)
             for key in (ANNA, BELA)
         )
-    database.close()
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    connected = connect_database(database_url)
-    yield connected
-    connected.close()
+def database(database_url: str) -> Database:
+    return connect_database(database_url)

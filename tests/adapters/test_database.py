@@ -266,5 +266,6 @@ def test_missing_column_is_distinguished_from_failures(database: Database) -> No
         session.execute(text("ALTER TABLE permission_groups RENAME COLUMN name TO former_name"))
     with pytest.raises(SchemaBehind), database.transaction() as session:
         session.add(GroupRecord(name="Till"))
+    database.close()  # SQLite renames no column that its connection hasn't read
     with database.transaction() as session:
         session.execute(text("ALTER TABLE permission_groups RENAME COLUMN former_name TO name"))

@@ -97,6 +97,6 @@ def test_killed_process_blocks_no_longer_than_its_lease(place: Place) -> None:
     process.kill()
     process.join(180)
     process.close()
-    with place.open() as throttle:
-        assert not throttle.begin(ADDRESS, NOW + LEASE_SECONDS - 1).lease
-        assert throttle.begin(ADDRESS, NOW + LEASE_SECONDS).lease
+    throttle = place.open()
+    assert not throttle.begin(ADDRESS, NOW + LEASE_SECONDS - 1).lease
+    assert throttle.begin(ADDRESS, NOW + LEASE_SECONDS).lease

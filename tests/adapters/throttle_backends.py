@@ -1,7 +1,6 @@
 """The throttles under test, also as other processes use them."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.queues import Queue
 from threading import Barrier, Event, Thread
@@ -27,25 +26,17 @@ class Place:
     database_url: str
     redis_url: str = ""
 
-    @contextmanager
-    def open(self) -> Iterator[Throttle]:
-        database = connect_database(self.database_url)
-        try:
-            redis = self.redis_url
-            yield connect_redis_throttle(redis) if redis else SqlThrottle(database)
-        finally:
-            database.close()
+    def open(self) -> Throttle:
+        if self.redis_url:
+            return connect_redis_throttle(self.redis_url)
+        return SqlThrottle(connect_database(self.database_url))
 
     def counted(self, answer: int | Select[int]) -> int | None:
         """Return the number of blocked addresses, read from the database if need be."""
         if isinstance(answer, int):
             return answer
-        database = connect_database(self.database_url)
-        try:
-            with database.reading() as session:
-                return session.scalar(answer)
-        finally:
-            database.close()
+        with connect_database(self.database_url).reading() as session:
+            return session.scalar(answer)
 
 
 class Visitor:
@@ -88,17 +79,16 @@ def run_programs(act: Callable[[], None], threads: int) -> None:
 
 def begin_together(place: Place, rivals: int, start: Barrier, answers: "Queue[str]") -> None:
     """``rivals`` threads begin at once, together with whoever else waits at ``start``."""
-    with place.open() as throttle:
+    throttle = place.open()
 
-        def begin() -> None:
-            start.wait(60)
-            answers.put(throttle.begin(ADDRESS, NOW).lease)
+    def begin() -> None:
+        start.wait(60)
+        answers.put(throttle.begin(ADDRESS, NOW).lease)
 
-        run_programs(begin, rivals)
+    run_programs(begin, rivals)
 
 
 def begin_and_hang(place: Place, answers: "Queue[str]") -> None:
     """Begin an attempt that never ends."""
-    with place.open() as throttle:
-        answers.put(throttle.begin(ADDRESS, NOW).lease)
-        Event().wait(900)
+    answers.put(place.open().begin(ADDRESS, NOW).lease)
+    Event().wait(900)
