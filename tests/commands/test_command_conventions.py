@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import signal
+from contextlib import suppress
 from dataclasses import replace
 
 import click
@@ -9,7 +11,7 @@ import pytest
 
 import cli
 from app.commands.terminal.command import Command, Group
-from app.commands.terminal.exit_codes import Exit, failure_of
+from app.commands.terminal.exit_codes import Exit, ended_by_signals, failure_of
 from app.commands.terminal.options import FilePath
 from app.composition.settings import Settings
 from app.composition.wiring import connect
@@ -268,3 +270,11 @@ def test_mistyped_choice_gets_a_suggestion(ports: Ports) -> None:
     assert "Did you mean name?" in run(ports, "shop", "set", "nam", "x").stderr
     assert "Did you mean audience?" in run(ports, "oidc", "set", "audince", "x").stderr
     assert "Available values: active, name" in run(ports, "oidc", "set", "zzz", "x").stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_signal_isnt_taken_for_an_error_of_what_it_interrupts(number: int, code: int) -> None:
+    """It may come while a resolver runs, say, whose errors become part of an answer."""
+    with pytest.raises(SystemExit) as ended, ended_by_signals(), suppress(Exception):
+        signal.raise_signal(number)
+    assert ended.value.code == code

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from types import FrameType
 
-import click
-
 from app.commands.terminal.output import visible_lines
 from app.domain.values.errors import (
     PermissionDenied,
@@ -130,7 +128,10 @@ def raised_interruptions() -> Iterator[None]:
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """End the command by an exception at SIGTERM and SIGHUP meanwhile, so that it can tidy up."""
+    """Raise ``SystemExit`` at SIGTERM and SIGHUP meanwhile, so that the command can tidy up.
+
+    No ``Exception``: it comes up anywhere, and what catches errors of resolvers would catch it.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread can have handlers
         return
@@ -144,4 +145,4 @@ def ended_by_signals() -> Iterator[None]:
 
 
 def _raise_exit(number: int, _frame: FrameType | None) -> None:
-    raise click.exceptions.Exit(_SIGNALED + number)
+    raise SystemExit(_SIGNALED + number)
