@@ -176,10 +176,7 @@ def _measure(
 
 
 def _make(
-    shop: BenchShop,
-    changes: int,
-    latencies: Latencies,
-    targets: Sequence[load_client.Target],
+    shop: BenchShop, changes: int, latencies: Latencies, targets: Sequence[load_client.Target]
 ) -> tuple[float, float]:
     """Make that many changes; return the seconds that took, and those until all were delivered."""
     importing = multiprocessing.get_context("spawn").Process(
@@ -255,8 +252,7 @@ def _is_empty(ports: Ports, since: float) -> bool:
 def _delivered(ports: Ports) -> int:
     """Return how many deliveries of events have arrived; the shop has others from before."""
     counted = select(func.count()).where(
-        DeliveryRecord.status == DeliveryStatus.SUCCESS.value,
-        DeliveryRecord.note_id.is_not(None),
+        DeliveryRecord.status == DeliveryStatus.SUCCESS.value, DeliveryRecord.note_id.is_not(None)
     )
     with ports.database.reading() as session:
         return session.scalar(counted) or 0

@@ -146,11 +146,7 @@ def _fill(ports: Ports, target: str, signed: Signed) -> None:
         session.add(AppPermissionRecord(app_id=app.id, permission="MANAGE_PRODUCTS"))
         webhooks = [
             WebhookRecord(
-                app_id=app.id,
-                target_url=target,
-                secret=secret,
-                custom_headers={},
-                created_at=now,
+                app_id=app.id, target_url=target, secret=secret, custom_headers={}, created_at=now
             )
             for _ in range(WEBHOOKS)
         ]

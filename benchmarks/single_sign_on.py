@@ -51,10 +51,7 @@ def measure(report: Report, folder: Path) -> None:
 def _measured(report: Report, folder: Path, yardstick: load_client.Target) -> Iterator[Measured]:
     shop = BenchShop(folder, other_users=_OTHERS)
     networks = {"OUTGOING_ALLOWED_NETWORKS": "127.0.0.0/8"}
-    with (
-        own_provider(SystemClock()) as provider,
-        servers.latchkey(shop.url, networks) as server,
-    ):
+    with own_provider(SystemClock()) as provider, servers.latchkey(shop.url, networks) as server:
         set_up(shop.ports, provider)
         own = _target(server, shop.access)
         for kind, token in _tokens(provider).items():

@@ -28,10 +28,7 @@ THREADS = (1, 2, 4, 8, 16)
 _REQUESTS = 800
 _TIMES = 7
 _URL = "http://localhost:8000"
-_CORES = {
-    "one core": {servers.SERVER_CORE},
-    "all cores": {servers.SERVER_CORE, servers.LOAD_CORE},
-}
+_CORES = {"one core": {servers.SERVER_CORE}, "all cores": {servers.SERVER_CORE, servers.LOAD_CORE}}
 
 Send = Callable[[], None]
 

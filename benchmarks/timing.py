@@ -87,10 +87,7 @@ class Operation:
 
 def _operations() -> tuple[Operation, ...]:
     def ask(document: str, **values: object) -> Ask:
-        return lambda email: {
-            "query": document,
-            "variables": {"e": email, **values},
-        }
+        return lambda email: {"query": document, "variables": {"e": email, **values}}
 
     def register(email: str) -> dict[str, object]:
         new = {"email": email, "password": PASSWORD, "redirectUrl": _CLIENT}

@@ -43,11 +43,7 @@ def selection(kind: GraphQLOutputType, level: int = 1, *, is_inner: bool = False
 
 
 def _fields(
-    named: GraphQLObjectType | GraphQLInterfaceType,
-    level: int,
-    *,
-    is_inner: bool,
-    is_object: bool,
+    named: GraphQLObjectType | GraphQLInterfaceType, level: int, *, is_inner: bool, is_object: bool
 ) -> Iterator[tuple[str, str]]:
     for name, field in named.fields.items():
         names = _NAMES_OF_CHANNELS if named.name == "Channel" else _NAMES

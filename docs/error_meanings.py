@@ -281,7 +281,7 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
         "PLUGIN_MISCONFIGURED": (
             "A setting that the identity provider needs is missing.",
             "Set the one that `field` names.",
-        ),
+        )
     },
     "ProductErrorCode": {},
     "ShopErrorCode": {
@@ -309,16 +309,13 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
         "MISSING_QUERY": (
             "The webhook has no subscription query.",
             "Give it one, or trigger another.",
-        ),
+        )
     },
 }
 """Codes of one enum; the tables above and below have the rest."""
 
 QUERIES: Mapping[str, Meaning] = {
-    "INVALID_ID": (
-        "`objectId` isn't the ID of an object of the event.",
-        "Send the ID of one.",
-    ),
+    "INVALID_ID": ("`objectId` isn't the ID of an object of the event.", "Send the ID of one."),
     "MISSING_EVENT": (
         "The event isn't one that the query or the webhook is about.",
         "Name an event that it selects with `... on`.",

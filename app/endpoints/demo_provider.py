@@ -23,11 +23,7 @@ from app.domain.sign_in.tokens import is_loopback_host
 from app.domain.single_sign_on.providers import DEMO_PROVIDER_PATH
 from app.domain.urls.web_urls import parse_web_url
 from app.ports.keys import DemoProviderKey
-from app.services.demo.identity_provider import (
-    DemoPerson,
-    DemoProvider,
-    show_demo_provider,
-)
+from app.services.demo.identity_provider import DemoPerson, DemoProvider, show_demo_provider
 from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation
 

@@ -18,12 +18,7 @@ from app.domain.shop.settings import admits
 from app.domain.values.errors import TokenFault, TooManyRequests, TrafficClosed
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import DatabaseUnavailable
-from app.services.identity.identify import (
-    Identity,
-    identify,
-    record_permission_uses,
-    record_use,
-)
+from app.services.identity.identify import Identity, identify, record_permission_uses, record_use
 from app.web.caller import visitor_from
 from app.web.headers import IdentityFact
 from app.web.installation import installation

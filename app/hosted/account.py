@@ -37,12 +37,7 @@ from app.services.oauth.consents import disconnect_program, list_connected_progr
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.factor_checks import party_of
 from app.services.sign_in.email_codes import AccountByCode
-from app.services.sign_in.sessions import (
-    SESSION,
-    end_other_sessions,
-    end_session,
-    list_sessions,
-)
+from app.services.sign_in.sessions import SESSION, end_other_sessions, end_session, list_sessions
 from app.web.hosted_pages import (
     HOME,
     begin_hosted,

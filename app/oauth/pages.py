@@ -11,14 +11,7 @@ from app.domain.apps.apps import LOGO_SIZES
 from app.domain.oauth import MAX_ENTERED_CODE, OAuthClient, client_logo_path, redirect_origin
 from app.domain.values.errors import ProofRequired, Refused
 from app.oauth.devices import DEVICE_PATH
-from app.oauth.endpoints import (
-    AUTHORIZE,
-    Consent,
-    HostedPages,
-    Person,
-    device_path,
-    make_oauth,
-)
+from app.oauth.endpoints import AUTHORIZE, Consent, HostedPages, Person, device_path, make_oauth
 from app.oauth.logout import Logout
 from app.services.oauth.devices import (
     DeviceChanged,

@@ -375,12 +375,6 @@ def finish_hosted_sign_in(
     _require_offered(ports, "hosted_provider_login")
     provider = find_login_provider(ports, plugin_id)
     entered = sign_in_with_provider(
-        ports,
-        actor,
-        provider,
-        code=code,
-        state=state,
-        error=error,
-        terms=SignInTerms(place=_HERE),
+        ports, actor, provider, code=code, state=state, error=error, terms=SignInTerms(place=_HERE)
     )
     return hosted_session(entered.opened, entered.user.id)

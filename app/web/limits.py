@@ -58,9 +58,7 @@ def limit_pages(app: Flask, limiter: Limiter) -> None:
             if not has_form or not name:
                 continue
         limit = limiter.shared_limit(
-            partial(_format_limit, name),
-            scope=name,
-            methods=["POST"] if has_form else None,
+            partial(_format_limit, name), scope=name, methods=["POST"] if has_form else None
         )
         app.view_functions[endpoint] = cast("Any", limit(view))
 

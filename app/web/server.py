@@ -166,11 +166,7 @@ class Server:
         exchange.response_bytes(refusal.status, [_CLOSE, *refusal.headers, *more], refusal.body)
 
     async def _run(
-        self,
-        scope: Scope,
-        exchange: Exchange,
-        body: BytesIO | TooLarge,
-        *extra: tuple[str, str],
+        self, scope: Scope, exchange: Exchange, body: BytesIO | TooLarge, *extra: tuple[str, str]
     ) -> None:
         loop = asyncio.get_running_loop()
         long = await loop.run_in_executor(self._pool, self._answer, scope, exchange, body, *extra)
@@ -181,11 +177,7 @@ class Server:
                 long.body.close()
 
     def _answer(
-        self,
-        scope: Scope,
-        exchange: Exchange,
-        body: BytesIO | TooLarge,
-        *extra: tuple[str, str],
+        self, scope: Scope, exchange: Exchange, body: BytesIO | TooLarge, *extra: tuple[str, str]
     ) -> _LongAnswer | None:
         """Run the application in this thread, and hand what it answers to granian.
 

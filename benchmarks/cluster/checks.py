@@ -183,12 +183,7 @@ class CrossHostChecks:
         return bool((response.json().get("data") or {}).get(name))
 
     def _ask(
-        self,
-        host: Host,
-        query: str,
-        token: str,
-        address: str = _CLIENT,
-        **variables: object,
+        self, host: Host, query: str, token: str, address: str = _CLIENT, **variables: object
     ) -> requests.Response:
         headers = {"Host": self._name, "X-Forwarded-For": address, "X-Forwarded-Proto": "https"}
         if token:

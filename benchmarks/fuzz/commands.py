@@ -28,7 +28,7 @@ from docs.commands import entries
 
 _OUT = {
     # They run until Ctrl-C, start processes, write source files, or contact other instances.
-    *("serve", "worker", "demo", "login", "db revision", "webhook listen", "webhook events"),
+    *("serve", "worker", "demo", "login", "db revision", "webhook listen", "webhook events")
 }
 _OUT_OPTIONS = {"instance", "follow", "token"}
 _TIMEOUT_SECONDS = 20
@@ -62,8 +62,7 @@ class Commands:
             if not isinstance(entry.command, click.Group) and " ".join(entry.path) not in _OUT
         ]
         self.strategy = st.tuples(
-            st.sampled_from(commands).flatmap(_command_lines),
-            st.one_of(st.just(""), texts),
+            st.sampled_from(commands).flatmap(_command_lines), st.one_of(st.just(""), texts)
         )
 
     def attempt(self, seed: int, example: tuple[list[str], str]) -> None:

@@ -86,11 +86,7 @@ class Client:
         number = next(self._addresses)
         address = f"127.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
         reader, writer = await asyncio.open_connection(
-            _HOST,
-            self._port,
-            ssl=self._tls,
-            server_hostname="localhost",
-            local_addr=(address, 0),
+            _HOST, self._port, ssl=self._tls, server_hostname="localhost", local_addr=(address, 0)
         )
         return _Connection(reader, writer)
 

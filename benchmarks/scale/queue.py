@@ -32,8 +32,7 @@ def _age(now: datetime, moment: datetime | None) -> float:
 def delivered(ports: Ports) -> int:
     """Return how many deliveries of events have arrived; the shop has others from before."""
     counted = select(func.count()).where(
-        DeliveryRecord.status == DeliveryStatus.SUCCESS.value,
-        DeliveryRecord.note_id.is_not(None),
+        DeliveryRecord.status == DeliveryStatus.SUCCESS.value, DeliveryRecord.note_id.is_not(None)
     )
     with ports.database.reading() as session:
         return session.scalar(counted) or 0

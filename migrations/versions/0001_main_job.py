@@ -24,14 +24,10 @@ def upgrade() -> None:
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("actor_kind", sa.String(length=16), nullable=False),
         sa.Column(
-            "actor_user_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=True,
+            "actor_user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True
         ),
         sa.Column(
-            "actor_app_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=True,
+            "actor_app_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=True
         ),
         sa.Column("actor_name", sa.String(length=256), nullable=False),
         sa.Column("address", sa.String(length=45), nullable=False),
@@ -68,22 +64,13 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=256), nullable=False),
         sa.Column("description", sa.Text(), server_default="", nullable=False),
         sa.Column(
-            "default_mail_sender_name",
-            sa.String(length=256),
-            server_default="",
-            nullable=False,
+            "default_mail_sender_name", sa.String(length=256), server_default="", nullable=False
         ),
         sa.Column(
-            "default_mail_sender_address",
-            sa.String(length=254),
-            server_default="",
-            nullable=False,
+            "default_mail_sender_address", sa.String(length=254), server_default="", nullable=False
         ),
         sa.Column(
-            "customer_set_password_url",
-            sa.String(length=1024),
-            server_default="",
-            nullable=False,
+            "customer_set_password_url", sa.String(length=1024), server_default="", nullable=False
         ),
         sa.Column(
             "enable_account_confirmation_by_email",
@@ -98,16 +85,10 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.Column(
-            "password_login_mode",
-            sa.String(length=16),
-            server_default="ENABLED",
-            nullable=False,
+            "password_login_mode", sa.String(length=16), server_default="ENABLED", nullable=False
         ),
         sa.Column(
-            "allow_storefront_traffic",
-            sa.Boolean(),
-            server_default=sa.true(),
-            nullable=False,
+            "allow_storefront_traffic", sa.Boolean(), server_default=sa.true(), nullable=False
         ),
         sa.Column("keys_version", sa.Integer(), server_default="0", nullable=False),
         sa.CheckConstraint("id = 1", name=op.f("ck_shop_one_row")),
@@ -177,28 +158,17 @@ def upgrade() -> None:
     )
     op.create_table(
         "app_permissions",
-        sa.Column(
-            "app_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=False,
-        ),
+        sa.Column("app_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("permission", sa.String(length=64), nullable=False),
         sa.ForeignKeyConstraint(
-            ["app_id"],
-            ["apps.id"],
-            name=op.f("fk_app_permissions_app_id"),
-            ondelete="CASCADE",
+            ["app_id"], ["apps.id"], name=op.f("fk_app_permissions_app_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("app_id", "permission", name=op.f("pk_app_permissions")),
     )
     op.create_table(
         "app_tokens",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column(
-            "app_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=False,
-        ),
+        sa.Column("app_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("name", sa.String(length=256), server_default="", nullable=False),
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("last_four", sa.String(length=4), nullable=False),
@@ -207,10 +177,7 @@ def upgrade() -> None:
         sa.Column("last_used_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("last_used_address", sa.String(length=45), server_default="", nullable=False),
         sa.ForeignKeyConstraint(
-            ["app_id"],
-            ["apps.id"],
-            name=op.f("fk_app_tokens_app_id"),
-            ondelete="CASCADE",
+            ["app_id"], ["apps.id"], name=op.f("fk_app_tokens_app_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_app_tokens")),
         sa.UniqueConstraint("digest", name=op.f("uq_app_tokens_digest")),
@@ -220,15 +187,9 @@ def upgrade() -> None:
 
     op.create_table(
         "permission_group_members",
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column(
-            "user_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=False,
-        ),
-        sa.Column(
-            "group_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=False,
+            "group_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
         ),
         sa.ForeignKeyConstraint(
             ["group_id"],
@@ -246,17 +207,13 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("permission_group_members", schema=None) as batch_op:
         batch_op.create_index(
-            batch_op.f("ix_permission_group_members_group_id"),
-            ["group_id"],
-            unique=False,
+            batch_op.f("ix_permission_group_members_group_id"), ["group_id"], unique=False
         )
 
     op.create_table(
         "permission_group_permissions",
         sa.Column(
-            "group_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=False,
+            "group_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False
         ),
         sa.Column("permission", sa.String(length=64), nullable=False),
         sa.ForeignKeyConstraint(
@@ -273,11 +230,7 @@ def upgrade() -> None:
         "sessions",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("token", sa.String(length=32), nullable=False),
-        sa.Column(
-            "user_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=False,
-        ),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("origin", sa.String(length=16), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
@@ -286,10 +239,7 @@ def upgrade() -> None:
         sa.Column("user_agent", sa.String(length=256), server_default="", nullable=False),
         sa.Column("refresh_digest", sa.String(length=64), server_default="", nullable=False),
         sa.ForeignKeyConstraint(
-            ["user_id"],
-            ["users.id"],
-            name=op.f("fk_sessions_user_id"),
-            ondelete="CASCADE",
+            ["user_id"], ["users.id"], name=op.f("fk_sessions_user_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sessions")),
         sa.UniqueConstraint("token", name=op.f("uq_sessions_token")),
@@ -301,18 +251,11 @@ def upgrade() -> None:
     op.create_table(
         "throttle_users",
         sa.Column("address", sa.String(length=45), nullable=False),
-        sa.Column(
-            "user_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=False,
-        ),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("failures", sa.Integer(), server_default="0", nullable=False),
         sa.Column("updated_at", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["user_id"],
-            ["users.id"],
-            name=op.f("fk_throttle_users_user_id"),
-            ondelete="CASCADE",
+            ["user_id"], ["users.id"], name=op.f("fk_throttle_users_user_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("address", "user_id", name=op.f("pk_throttle_users")),
     )
@@ -323,17 +266,10 @@ def upgrade() -> None:
 
     op.create_table(
         "user_permissions",
-        sa.Column(
-            "user_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=False,
-        ),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("permission", sa.String(length=64), nullable=False),
         sa.ForeignKeyConstraint(
-            ["user_id"],
-            ["users.id"],
-            name=op.f("fk_user_permissions_user_id"),
-            ondelete="CASCADE",
+            ["user_id"], ["users.id"], name=op.f("fk_user_permissions_user_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("user_id", "permission", name=op.f("pk_user_permissions")),
     )

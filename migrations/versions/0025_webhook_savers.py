@@ -9,8 +9,7 @@ down_revision = "0024_trusted_emails"
 
 def upgrade() -> None:
     op.add_column(
-        "webhooks",
-        sa.Column("saved_by_kind", sa.String(16), server_default="", nullable=False),
+        "webhooks", sa.Column("saved_by_kind", sa.String(16), server_default="", nullable=False)
     )
     op.add_column(
         "webhooks", sa.Column("saved_by", sa.String(256), server_default="", nullable=False)

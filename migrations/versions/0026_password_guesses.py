@@ -10,18 +10,11 @@ down_revision = "0025_webhook_savers"
 def upgrade() -> None:
     op.create_table(
         "password_guesses",
-        sa.Column(
-            "user_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=False,
-        ),
+        sa.Column("user_id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("guesses", sa.Integer(), server_default="0", nullable=False),
         sa.Column("updated_at", sa.Double(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["user_id"],
-            ["users.id"],
-            name=op.f("fk_password_guesses_user_id"),
-            ondelete="CASCADE",
+            ["user_id"], ["users.id"], name=op.f("fk_password_guesses_user_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("user_id", name=op.f("pk_password_guesses")),
     )

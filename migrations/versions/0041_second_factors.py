@@ -158,10 +158,7 @@ def upgrade() -> None:
     op.add_column(
         "shop",
         sa.Column(
-            "staff_second_factor",
-            sa.String(length=16),
-            server_default="OPTIONAL",
-            nullable=False,
+            "staff_second_factor", sa.String(length=16), server_default="OPTIONAL", nullable=False
         ),
     )
     op.add_column(

@@ -19,10 +19,7 @@ def upgrade() -> None:
     op.add_column(
         _PROVIDERS,
         sa.Column(
-            "serves_staff_of_any_client",
-            sa.Boolean(),
-            server_default=sa.false(),
-            nullable=False,
+            "serves_staff_of_any_client", sa.Boolean(), server_default=sa.false(), nullable=False
         ),
     )
     waiting = sa.Column("waiting_changes", sa.Text(), server_default="", nullable=False)

@@ -29,8 +29,7 @@ _NEW_OF_SHOP = (
 def upgrade() -> None:
     for name, kind, default in _NEW_OF_WEBHOOKS:
         op.add_column(
-            "webhooks",
-            sa.Column(name, kind, nullable=default is None, server_default=default),
+            "webhooks", sa.Column(name, kind, nullable=default is None, server_default=default)
         )
     op.add_column(
         "apps", sa.Column("contact_email", sa.String(254), nullable=False, server_default="")

@@ -42,10 +42,7 @@ def upgrade() -> None:
         sa.Column("created_at", _TIME, nullable=False),
         sa.Column("expires_at", _TIME, nullable=False),
         sa.ForeignKeyConstraint(
-            ["user_id"],
-            ["users.id"],
-            name=op.f("fk_email_codes_user_id"),
-            ondelete="CASCADE",
+            ["user_id"], ["users.id"], name=op.f("fk_email_codes_user_id"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_email_codes")),
         sa.UniqueConstraint("digest", name=op.f("uq_email_codes_digest")),

@@ -48,9 +48,7 @@ def test_failed_transaction_is_rolled_back(database: Database) -> None:
     assert shop_name(database) == before
 
 
-def test_database_errors_are_raised_in_their_own_transaction(
-    database: Database,
-) -> None:
+def test_database_errors_are_raised_in_their_own_transaction(database: Database) -> None:
     with pytest.raises(IntegrityError), database.transaction() as session:
         session.add_all([new_user("a@example.com"), new_user("a@example.com")])
 
@@ -128,9 +126,7 @@ def test_concurrent_writes_are_all_stored(database: Database) -> None:
     assert after == before + writers * changes
 
 
-def test_readers_neither_wait_for_writers_nor_see_uncommitted_data(
-    database: Database,
-) -> None:
+def test_readers_neither_wait_for_writers_nor_see_uncommitted_data(database: Database) -> None:
     before = shop_name(database)
 
     with database.transaction() as session:
@@ -142,9 +138,7 @@ def test_readers_neither_wait_for_writers_nor_see_uncommitted_data(
     assert shop_name(database) == "Not yet"
 
 
-def test_every_statement_of_a_read_sees_committed_data(
-    database: Database,
-) -> None:
+def test_every_statement_of_a_read_sees_committed_data(database: Database) -> None:
     names = select(ShopRecord.name)
     with database.reading() as session:
         before = session.scalar(names)

@@ -141,9 +141,7 @@ def test_body_is_posted_unchanged(local: GuardedHttp, server: HttpServer) -> Non
     url = server.answer("/hook", Reply(200))
     body = bytes(range(256)) * 400
     local.send(HttpRequest(url, "POST", {"Content-Type": "application/octet-stream"}, body))
-    assert server.received == [
-        Received("POST", "/hook", server.received[0].headers, body),
-    ]
+    assert server.received == [Received("POST", "/hook", server.received[0].headers, body)]
 
 
 @cases(

@@ -92,9 +92,7 @@ def test_call_ends_at_its_deadline_during_a_slow_response(
     assert time.monotonic() - began >= PATIENCE * 0.5
 
 
-def test_call_ends_at_its_deadline_while_the_server_reads_nothing(
-    local: GuardedHttp,
-) -> None:
+def test_call_ends_at_its_deadline_while_the_server_reads_nothing(local: GuardedHttp) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         request = HttpRequest(url, "POST", body=b"x" * 20_000_000, timeout=PATIENCE)

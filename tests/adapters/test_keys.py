@@ -225,11 +225,7 @@ def test_configured_key_can_be_encrypted_with_a_passphrase() -> None:
     [
         (ENCRYPTED, "", "RSA_PRIVATE_KEY: is encrypted"),
         (ENCRYPTED, "another one", "RSA_PRIVATE_KEY: must be"),
-        (
-            pem_of(rsa_key(2048)),
-            "needless",
-            "RSA_PRIVATE_PASSWORD: RSA_PRIVATE_KEY isn't",
-        ),
+        (pem_of(rsa_key(2048)), "needless", "RSA_PRIVATE_PASSWORD: RSA_PRIVATE_KEY isn't"),
     ],
 )
 def test_wrong_passphrase_stops_the_start(pem: str, passphrase: str, named: str) -> None:

@@ -30,7 +30,7 @@ HEADERS = {
         "Auto-Submitted",
         "MIME-Version",
         "Content-Type",
-    ),
+    )
 }
 
 

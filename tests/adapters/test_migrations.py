@@ -22,11 +22,7 @@ from app.adapters.database.engines import SchemaRevisions, connection_to
 from app.adapters.keys.encryption import AesEncryption
 from app.domain.keys import WEBHOOK_HEADER
 from app.models.record import RETIRED_COLUMNS, complete_metadata
-from app.ports.database import (
-    UpgradeProgress,
-    UpgradeRows,
-    UpgradeStep,
-)
+from app.ports.database import UpgradeProgress, UpgradeRows, UpgradeStep
 
 pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 

@@ -4,12 +4,7 @@ import pytest
 
 from app.adapters.mail.own_templates import check_template, render_template
 from app.domain.mails.mail import MailKind
-from app.domain.mails.own_templates import (
-    MAX_OUTPUT,
-    VALUES,
-    OwnTemplate,
-    ValueType,
-)
+from app.domain.mails.own_templates import MAX_OUTPUT, VALUES, OwnTemplate, ValueType
 from app.ports.mail import OwnTemplateBroken
 from tests.builders.mail_templates import (
     HTML,

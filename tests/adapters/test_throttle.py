@@ -2,10 +2,7 @@
 
 import pytest
 
-from app.domain.sign_in.login_throttle import (
-    EXPIRY_SECONDS,
-    LEASE_SECONDS,
-)
+from app.domain.sign_in.login_throttle import EXPIRY_SECONDS, LEASE_SECONDS
 from app.ports.throttle import Throttle
 from tests.adapters.throttle_backends import ADDRESS, ANNA, BELA, NOW, OTHER_ADDRESS, Visitor
 
@@ -95,9 +92,7 @@ def test_refused_attempt_does_not_extend_counters(visitor: Visitor) -> None:
     assert visitor.fail(ANNA) == [1]
 
 
-def test_attempt_without_a_result_does_not_extend_counters(
-    visitor: Visitor,
-) -> None:
+def test_attempt_without_a_result_does_not_extend_counters(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=2)
     visitor.throttle.release(ADDRESS, visitor.begin().lease)
     visitor.now += EXPIRY_SECONDS - 2
@@ -135,9 +130,7 @@ def test_failures_against_a_user_are_counted_per_ip_address(throttle: Throttle) 
     assert first.fail(ANNA) == [16]
 
 
-def test_failures_of_an_address_count_until_two_hours_after_the_last(
-    visitor: Visitor,
-) -> None:
+def test_failures_of_an_address_count_until_two_hours_after_the_last(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=3)
     visitor.now += EXPIRY_SECONDS - 4 - MOMENT
     assert visitor.fail(ANNA) == [8]

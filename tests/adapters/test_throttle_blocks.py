@@ -64,9 +64,7 @@ def test_unblocking_one_address_keeps_the_others(throttle: Throttle) -> None:
     assert [blocked.address for blocked in throttle.blocked(NOW)] == [OTHER_ADDRESS]
 
 
-def test_address_state_can_be_read_until_it_expires(
-    visitor: Visitor,
-) -> None:
+def test_address_state_can_be_read_until_it_expires(visitor: Visitor) -> None:
     find = visitor.throttle.find
     assert find(ADDRESS, NOW) is None
     visitor.fail(ANNA, times=2)
@@ -76,9 +74,7 @@ def test_address_state_can_be_read_until_it_expires(
     assert find(ADDRESS, end + EXPIRY_SECONDS) is None
 
 
-def test_failures_against_a_user_count_after_other_counters_reset(
-    visitor: Visitor,
-) -> None:
+def test_failures_against_a_user_count_after_other_counters_reset(visitor: Visitor) -> None:
     visitor.fail(ANNA)
     failed = NOW
     visitor.succeed(BELA)

@@ -55,9 +55,7 @@ def test_failures_still_count_after_the_clock_was_set_back(visitor: Visitor) -> 
     assert visitor.fail(ANNA) == [1]
 
 
-def test_failure_of_a_fast_clock_blocks_at_most_an_hour(
-    visitor: Visitor,
-) -> None:
+def test_failure_of_a_fast_clock_blocks_at_most_an_hour(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=12)
     lease = visitor.begin().lease
     visitor.throttle.fail(ADDRESS, lease, ANNA, visitor.now + 200)

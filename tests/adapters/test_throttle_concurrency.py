@@ -18,11 +18,7 @@ from tests.adapters.throttle_backends import (
     run_programs,
 )
 
-pytestmark = [
-    pytest.mark.first,
-    pytest.mark.both_databases,
-    pytest.mark.xdist_group("processes"),
-]
+pytestmark = [pytest.mark.first, pytest.mark.both_databases, pytest.mark.xdist_group("processes")]
 
 RIVALS = 20
 
@@ -72,9 +68,7 @@ def test_failures_at_the_same_moment_are_all_counted(
     assert throttle.find(ADDRESS, NOW) == BlockedIp(ADDRESS, NOW + wait, known, RIVALS)
 
 
-def test_concurrent_failures_and_successes_do_not_interfere(
-    throttle: Throttle,
-) -> None:
+def test_concurrent_failures_and_successes_do_not_interfere(throttle: Throttle) -> None:
     start, done = Barrier(RIVALS, timeout=60), list[str]()
 
     def fail_and_succeed() -> None:

@@ -123,10 +123,7 @@ def test_delivery_continues_the_trace_of_its_event(
     ports = replace(ports, http=http)
     app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
     key = make_delivery(ports, make_webhook(ports, app))
-    with (
-        traces.span("request", traceparent=PARENT),
-        ports.database.transaction() as session,
-    ):
+    with traces.span("request", traceparent=PARENT), ports.database.transaction() as session:
         add_event(ports, OPERATOR, session, ProductUpdated(1))
     with ports.database.transaction() as session:
         note = session.scalars(select(OutboxEventRecord)).one()

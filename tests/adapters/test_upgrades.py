@@ -52,10 +52,7 @@ def test_two_machines_can_upgrade_an_empty_database_at_once(
 
 def test_upgrade_waits_for_another_and_says_so(database_url: str) -> None:
     reported: list[UpgradeProgress] = []
-    with (
-        being_upgraded(database_url),
-        pytest.raises(UpgradeBlocked, match="Another process"),
-    ):
+    with being_upgraded(database_url), pytest.raises(UpgradeBlocked, match="Another process"):
         migrations.upgrade(database_url, reported.append, wait_seconds=0.1)
     assert reported == [UpgradeWait(0.1)]
     assert migrations.upgrade(database_url, wait_seconds=0.1) == 0, "the other has ended"

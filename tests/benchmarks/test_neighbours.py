@@ -65,9 +65,7 @@ def test_time_of_own_processes_is_known_while_they_run_and_after_their_end() -> 
     assert own_seconds() >= running
 
 
-def test_busy_machine_is_refused_after_three_tries(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_busy_machine_is_refused_after_three_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
     shares = iter([0.5, 0.4, 0.3])
     monkeypatch.setattr(Neighbours, "cores", lambda _: next(shares))

@@ -35,10 +35,7 @@ class RunningShop:
     app: Flask
 
     def sign_in(
-        self,
-        context: BrowserContext,
-        email: str,
-        origin: SessionOrigin = SessionOrigin.PASSWORD,
+        self, context: BrowserContext, email: str, origin: SessionOrigin = SessionOrigin.PASSWORD
     ) -> None:
         """Give the browser the cookie of a session of that origin."""
         client = self.app.test_client()

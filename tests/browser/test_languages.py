@@ -66,9 +66,7 @@ def visitor(
     request: pytest.FixtureRequest, browser: Browser, small_shop: RunningShop
 ) -> Iterator[Visitor]:
     context = browser.new_context(
-        locale=request.param,
-        viewport={"width": PHONE, "height": 800},
-        reduced_motion="reduce",
+        locale=request.param, viewport={"width": PHONE, "height": 800}, reduced_motion="reduce"
     )
     yield Visitor(context.new_page(), small_shop, request.param)
     context.close()

@@ -161,7 +161,7 @@ def assert_has_text_and_html(mail: Received) -> None:
         *("text/plain", "multipart/related"),
     )
     assert [part.get_content_type() for part in related.iter_parts()] == [
-        *("text/html", "image/png"),
+        *("text/html", "image/png")
     ]
     assert message["Subject"].strip() in unescape(mail.html)
 

@@ -14,11 +14,7 @@ from tests.browser.test_second_factors import faults
 from tests.builders.people import PASSWORD, make_user
 from tests.fakes.offset_clock import Ahead
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.xdist_group("console"),
-    pytest.mark.one_of("theme"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console"), pytest.mark.one_of("theme")]
 
 THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
 

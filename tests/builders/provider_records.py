@@ -72,9 +72,7 @@ def open_sso_session(
             refresh_token=refresh_token,
         )
         start = SessionStart(
-            SessionOrigin.OIDC,
-            begun,
-            place=SignInPlace.CONSOLE if in_console else SignInPlace.API,
+            SessionOrigin.OIDC, begun, place=SignInPlace.CONSOLE if in_console else SignInPlace.API
         )
         return open_session(ports, NOBODY, session, user_id, start).token
 

@@ -11,11 +11,7 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import add_event
-from app.services.webhooks.stored_webhooks import (
-    encrypted_headers,
-    encrypted_secret,
-    set_saver,
-)
+from app.services.webhooks.stored_webhooks import encrypted_headers, encrypted_secret, set_saver
 from tests.builders.apps import make_app
 from tests.builders.people import ISSUER
 

@@ -5,13 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.clients.conftest import (
-    ADMIN,
-    DEFAULT_VENDOR,
-    Shop,
-    set_login_mode,
-    talk_to_client,
-)
+from tests.clients.conftest import ADMIN, DEFAULT_VENDOR, Shop, set_login_mode, talk_to_client
 from tests.servers.provider import CALLBACK, IdentityProvider, Visitor, identity_provider
 
 pytestmark = pytest.mark.xdist_group("provider")

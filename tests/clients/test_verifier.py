@@ -18,14 +18,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from latchkey_verifier import (
-    Forbidden,
-    InvalidToken,
-    Token,
-    Unavailable,
-    Verifier,
-    bearer,
-)
+from latchkey_verifier import Forbidden, InvalidToken, Token, Unavailable, Verifier, bearer
 
 from app.adapters.system import SystemClock
 from tests.clients import fastapi_service, flask_service, verified_user

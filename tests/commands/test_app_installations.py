@@ -59,9 +59,7 @@ def test_it_is_asked_about_before_anything_happens(ports: Ports) -> None:
     assert left_behind(ports) == {}
 
 
-def test_it_may_be_granted_something_else_have_another_name_and_stay_outside(
-    ports: Ports,
-) -> None:
+def test_it_may_be_granted_something_else_have_another_name_and_stay_outside(ports: Ports) -> None:
     options = ("--permission", "manage-orders", "--name", "Ours", "--inactive")
     with app_server() as app:
         shown = run_json(ports, "app", "install", app.manifest_url, "--yes", *options)

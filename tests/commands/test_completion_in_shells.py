@@ -82,9 +82,7 @@ FISH = {
 
 
 @needs("fish")
-def test_fish_completes_commands_with_descriptions(
-    tmp_path: Path,
-) -> None:
+def test_fish_completes_commands_with_descriptions(tmp_path: Path) -> None:
     completions = "; ".join(f"complete -C '{line}'" for line in FISH)
     assert shell_output(
         tmp_path, "fish", "-c", f"flask completion fish | source; {completions}"

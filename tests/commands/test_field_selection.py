@@ -51,11 +51,7 @@ def test_nested_field_is_read_from_a_payload(furnished: Ports) -> None:
     words = ("webhook", "deliveries", "--fields")
     nested = "payload.product.name,payload.product.tags.id,payload.none.id"
     assert run_json(furnished, *words, nested) == [
-        {
-            "payload.product.name": "Bowl",
-            "payload.product.tags.id": [7],
-            "payload.none.id": None,
-        }
+        {"payload.product.name": "Bowl", "payload.product.tags.id": [7], "payload.none.id": None}
     ]
     failed = run(furnished, *words, "event.name")
     assert failed.exit_code == 2

@@ -65,11 +65,7 @@ def test_command_works_on_the_named_installation_whatever_the_folder_has(
     )
     assert done.returncode == 0, done.stderr
     assert not (folder / "wrong.sqlite3").exists()
-    as_server = {
-        "DATABASE_URL": sqlite_url,
-        "SECRET_KEY": SECRET,
-        "PYTHONPATH": str(ROOT),
-    }
+    as_server = {"DATABASE_URL": sqlite_url, "SECRET_KEY": SECRET, "PYTHONPATH": str(ROOT)}
     listed = Installation(folder, as_server | {"FLASK_SKIP_DOTENV": "1"}).run("user", "list")
     assert "ann@example.com" in listed.stdout
 

@@ -60,10 +60,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "erase": ("erase", BOB, "--yes"),
         "erase-unasked": ("erase", BOB),
     },
-    "import": {
-        "finish-nothing": ("finish", "--yes"),
-        "finish-unasked": ("finish",),
-    },
+    "import": {"finish-nothing": ("finish", "--yes"), "finish-unasked": ("finish",)},
     "channel": {
         "create": (
             *("create", "poland", "--name", "Poland", "--currency", "EUR"),

@@ -258,9 +258,7 @@ def test_service_in_production_writes_nothing_but_json(
     assert (started["port"], started["api"]) == (port, "https://shop.example.com/graphql/")
 
 
-def test_mistake_in_the_settings_is_json_where_json_was_asked_for(
-    installed: Installation,
-) -> None:
+def test_mistake_in_the_settings_is_json_where_json_was_asked_for(installed: Installation) -> None:
     wrong = Installation(installed.folder, {"JWT_TTL_ACCESS": "soon"})
     failed = wrong.run("user", "list", "--json")
     assert failed.returncode == 1

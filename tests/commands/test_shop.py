@@ -153,11 +153,7 @@ def test_texts_are_set_and_cleared(ports: Ports) -> None:
 @cases(
     ("setting", "value", "message"),
     [
-        (
-            "password-login-mode",
-            "SOMETIMES",
-            "Available values: ENABLED, CUSTOMERS_ONLY",
-        ),
+        ("password-login-mode", "SOMETIMES", "Available values: ENABLED, CUSTOMERS_ONLY"),
         ("allow-storefront-traffic", "perhaps", "must be true or false, got 'perhaps'"),
         ("allow-storefront-traffic", "", "must be true or false, got ''"),
         ("staff-second-factor", "ALWAYS", "Available values: OPTIONAL, REQUIRED"),

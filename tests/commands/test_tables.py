@@ -69,9 +69,7 @@ def test_with_little_room_the_last_columns_go_and_are_named(terminal: Terminal) 
     assert terminal.left_out == ("Last login",)
 
 
-def test_too_narrow_table_is_printed_as_blocks(
-    terminal: Terminal,
-) -> None:
+def test_too_narrow_table_is_printed_as_blocks(terminal: Terminal) -> None:
     lines = terminal.show(28, headings=IDS, rows=WITH_IDS)
     assert lines == [
         "Id      V2ViaG9vazoxMjM0",

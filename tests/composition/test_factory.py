@@ -71,9 +71,7 @@ def test_unknown_package_attribute_is_an_attribute_error() -> None:
         package.create_ap  # noqa: B018 - asking is the point
 
 
-def test_invalid_environment_creates_no_application(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_invalid_environment_creates_no_application(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JWT_TTL_ACCESS", "soon")
     monkeypatch.setenv("RSA_PRIVATE_KEY", "-----BEGIN nothing")
     with pytest.raises(SettingsError, match="JWT_TTL_ACCESS"):
@@ -193,9 +191,7 @@ def test_errors_are_json_for_json_clients(visitor: FlaskClient, accept: dict[str
     assert error["extensions"] == {"exception": {"code": "NotFound"}}
 
 
-def test_error_page_is_self_contained(
-    visitor: FlaskClient,
-) -> None:
+def test_error_page_is_self_contained(visitor: FlaskClient) -> None:
     response = visitor.get("/nothing", headers=HTML)
     assert (response.status_code, response.mimetype) == (404, "text/html")
     assert "<h1>Not Found</h1>" in response.text

@@ -118,10 +118,7 @@ def test_every_setting_can_be_set() -> None:
     assert (configuration.jwt_ttl_access, configuration.jwt_ttl_refresh) == (60, 120)
     assert configuration.header_names == HeaderNames("Saleor", platform=False)
     assert configuration.passkey_rp_id == "example.com"
-    assert configuration.passkey_origins == (
-        "https://admin.example.com",
-        "http://localhost:3000",
-    )
+    assert configuration.passkey_origins == ("https://admin.example.com", "http://localhost:3000")
     assert configuration.token_owners == {"acme", "saleor", "saleor.oauth"}
 
 

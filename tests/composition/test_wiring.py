@@ -85,9 +85,7 @@ def test_proxy_is_used_but_for_listed_networks(monkeypatch: pytest.MonkeyPatch) 
         direct = server.answer("/", Reply(204))
         by_proxy = f"http://app.example:{server.url.rpartition(':')[2]}/"
         ours = Settings(
-            database_url="sqlite://",
-            outgoing_proxy=proxy.url,
-            outgoing_allowed_networks=LOOPBACK,
+            database_url="sqlite://", outgoing_proxy=proxy.url, outgoing_allowed_networks=LOOPBACK
         )
         http = connect(ours).http
         assert http.send(HttpRequest(direct)).status == 204

@@ -17,11 +17,7 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.sign_in.sign_in_log import SignInPlace
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.console.console_sessions import (
-    LIFETIME,
-    ConsoleSession,
-    show_sign_in_options,
-)
+from app.services.console.console_sessions import LIFETIME, ConsoleSession, show_sign_in_options
 from app.services.sign_in.sessions import SessionStart, open_session
 from app.web.sessions import anonymous_actor
 from tests.builders.people import NOBODY, PASSWORD

@@ -109,10 +109,7 @@ def test_mode_for_customers_counts_staff_and_sessions() -> None:
     enabled, customers_only, _ = make_access_page(IMPACT, VIEWER).modes
     assert enabled.consequences == ()
     assert customers_only.consequences == (
-        Consequence(
-            "warn",
-            "<b>1 of 3 staff</b> has no SSO identity and will lose staff access.",
-        ),
+        Consequence("warn", "<b>1 of 3 staff</b> has no SSO identity and will lose staff access."),
         Consequence(
             "warn",
             "<b>2 staff sessions</b> started with a password or passkey and will lose staff "

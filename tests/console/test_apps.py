@@ -190,9 +190,7 @@ def test_lists_are_narrowed_by_their_address(staff_console: StaffConsole) -> Non
     assert "No matching apps" in console.open("/console/apps/?kind=installed").text
 
 
-def test_invalid_manifest_installs_nothing(
-    staff_console: StaffConsole,
-) -> None:
+def test_invalid_manifest_installs_nothing(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
     page = console.open("/console/apps/install/?url=http://10.0.0.1/manifest")
     assert page.status == 422

@@ -74,7 +74,7 @@ def test_list_shows_two_differences(
 
 def test_entry_shows_every_difference() -> None:
     page = make_entry_page(
-        replace(ENTRY, before={"is_active": True}, after={"is_active": False, "note": ""}),
+        replace(ENTRY, before={"is_active": True}, after={"is_active": False, "note": ""})
     )
     assert page.differences == (
         Difference("Active", "Yes", "No"),

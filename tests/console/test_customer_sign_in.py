@@ -11,11 +11,7 @@ from tests.console.conftest import StaffConsole, Statements
 from tests.fakes.clock import FakeClock
 from tests.services.logins import EMAIL, code_of
 
-USERS, ORDERS, STAFF = (
-    Permission.MANAGE_USERS,
-    Permission.MANAGE_ORDERS,
-    Permission.MANAGE_STAFF,
-)
+USERS, ORDERS, STAFF = (Permission.MANAGE_USERS, Permission.MANAGE_ORDERS, Permission.MANAGE_STAFF)
 QUESTION = "Can this customer sign in?"
 
 

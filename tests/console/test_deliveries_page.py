@@ -116,10 +116,7 @@ def test_unnamed_webhook_is_known_by_its_app() -> None:
 
 def test_webhooks_to_choose_from_are_called_by_name_and_app() -> None:
     webhooks = [WebhookName(2, "Stock", 1, "Labels"), WebhookName(1, "", 1, "Labels")]
-    assert webhook_names(webhooks) == {
-        "2": "Stock (Labels)",
-        "1": "Unnamed webhook (Labels)",
-    }
+    assert webhook_names(webhooks) == {"2": "Stock (Labels)", "1": "Unnamed webhook (Labels)"}
 
 
 def test_replay_says_how_much_it_sends_before_it_does() -> None:
@@ -159,10 +156,7 @@ def test_replay_counts_what_is_sent(count: int, missed: str, failed: str) -> Non
             Resent(2, disabled=1),
             [
                 ("ok", "Resending 2 deliveries."),
-                (
-                    "bad",
-                    "1 delivery isn't resent: its webhook is disabled or its app inactive.",
-                ),
+                ("bad", "1 delivery isn't resent: its webhook is disabled or its app inactive."),
             ],
         ),
         (

@@ -30,10 +30,7 @@ def test_row_names_four_permissions_at_most() -> None:
     assert named.endswith(f" +{len(ALL_PERMISSIONS) - 4}")
 
 
-@cases(
-    ("members", "summary"),
-    [(0, "No members"), (1, "1 member"), (1240, "1,240 members")],
-)
+@cases(("members", "summary"), [(0, "No members"), (1, "1 member"), (1240, "1,240 members")])
 def test_members_are_counted(members: int, summary: str) -> None:
     page = make_group_page(replace(SUPPORT, members=members), [ADA], viewer(ORDERS))
     assert page.summary == summary

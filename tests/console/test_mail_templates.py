@@ -287,10 +287,7 @@ def test_two_editors_dont_overwrite_each_other(console: ConsoleClient, shop: Por
     assert render_mail(shop, MAIL).subject == TEMPLATE.subject
 
 
-@cases(
-    "address",
-    [f"{LIST}unknown", f"{EDITOR}?language=XX", f"{LIST}unknown/html"],
-)
+@cases("address", [f"{LIST}unknown", f"{EDITOR}?language=XX", f"{LIST}unknown/html"])
 def test_unknown_email_and_language_are_not_found(console: ConsoleClient, address: str) -> None:
     assert console.open(address).status == 404
 

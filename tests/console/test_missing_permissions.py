@@ -11,10 +11,7 @@ PERSON = Actor(ActorKind.USER, user_id=1, permissions=frozenset({PRODUCTS}))
 PAID, UPDATED = EventType.ORDER_PAID, EventType.PRODUCT_UPDATED
 
 
-@cases(
-    ("events", "held"),
-    [((), ()), ((PAID,), (ORDERS,)), ((EventType.ANY_EVENTS,), (ORDERS,))],
-)
+@cases(("events", "held"), [((), ()), ((PAID,), (ORDERS,)), ((EventType.ANY_EVENTS,), (ORDERS,))])
 def test_app_with_the_permissions_misses_nothing(
     events: tuple[EventType, ...], held: tuple[Permission, ...]
 ) -> None:

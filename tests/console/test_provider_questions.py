@@ -27,11 +27,7 @@ def test_unchanged_state_is_a_notice(active: bool, detail: str) -> None:
 
 def test_enabling_explains_each_setting() -> None:
     plain = enabling(plugin(SIGN_IN), NONE)
-    assert (plain.title, plain.action, plain.hidden) == (
-        "Enable Acme?",
-        "Enable",
-        (("to", "on"),),
-    )
+    assert (plain.title, plain.action, plain.hidden) == ("Enable Acme?", "Enable", (("to", "on"),))
     assert lines(plain) == [
         (
             "ok: The sign-in page shows <b>Continue with Acme</b>, and storefronts can use the "

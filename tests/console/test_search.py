@@ -19,11 +19,7 @@ from tests.console.staff_client import ConsoleClient
 from tests.fixtures.cases import cases
 
 SEARCH = "/console/search/"
-STAFF, USERS, ORDERS = (
-    Permission.MANAGE_STAFF,
-    Permission.MANAGE_USERS,
-    Permission.MANAGE_ORDERS,
-)
+STAFF, USERS, ORDERS = (Permission.MANAGE_STAFF, Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
 
 
 def test_without_words_it_offers_the_pages(admin: ConsoleClient) -> None:
@@ -69,9 +65,7 @@ def test_search_finds_providers_with_permission_only(
     assert "No results" in blind
 
 
-def test_every_place_and_everything_that_is_begun_somewhere_is_found(
-    admin: ConsoleClient,
-) -> None:
+def test_every_place_and_everything_that_is_begun_somewhere_is_found(admin: ConsoleClient) -> None:
     found_by = {
         "invite": "/console/staff/invite/",
         "unblock": "/console/throttle/",

@@ -112,11 +112,7 @@ def test_page_shows_every_setting_that_is_no_switch_of_the_access_page(
     ],
 )
 def test_group_is_saved_alone(
-    manager: ConsoleClient,
-    shop: Ports,
-    group: str,
-    values: dict[str, str],
-    message: str,
+    manager: ConsoleClient, shop: Ports, group: str, values: dict[str, str], message: str
 ) -> None:
     before, changes = settings(shop), len(trail(shop, "shop.update"))
     saved = manager.send(action(group), values, seen_at=page_of(group))

@@ -50,8 +50,7 @@ def test_sign_in_ignores_a_foreign_next_url(
     app: Flask, shop: Ports, staff: str, elsewhere: str
 ) -> None:
     led = ConsoleClient(app.test_client(), shop).send(
-        f"/console/sign-in?next={elsewhere}",
-        {"email": staff, "password": PASSWORD},
+        f"/console/sign-in?next={elsewhere}", {"email": staff, "password": PASSWORD}
     )
     assert led.leads_to == "/console/"
 
@@ -113,9 +112,7 @@ def test_sign_out_ignores_a_foreign_next_url(staff_console: StaffConsole) -> Non
     assert left.leads_to == "/console/sign-in?next=/console/"
 
 
-def test_cookie_is_invalid_after_signing_out(
-    staff_console: StaffConsole,
-) -> None:
+def test_cookie_is_invalid_after_signing_out(staff_console: StaffConsole) -> None:
     console = staff_console()
     stolen = console.client.get_cookie("latchkey")
     assert stolen is not None

@@ -146,8 +146,7 @@ def test_nobody_removes_their_own_account(question_name: str, *, is_open: bool) 
 
 
 @cases(
-    ("direct", "of_orders"),
-    [({APPS}, "Support"), ({APPS, ORDERS}, "Support · Granted directly")],
+    ("direct", "of_orders"), [({APPS}, "Support"), ({APPS, ORDERS}, "Support · Granted directly")]
 )
 def test_permissions_name_every_source(direct: set[Permission], of_orders: str) -> None:
     user = replace(STAFF_ADA, permissions=frozenset({APPS, ORDERS}), groups=(SUPPORT,))

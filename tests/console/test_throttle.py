@@ -34,9 +34,7 @@ def test_page_needs_manage_staff(staff_console: StaffConsole) -> None:
     assert "MANAGE_STAFF" in page.text
 
 
-def test_empty_list_explains_how_ips_are_blocked(
-    staff_console: StaffConsole,
-) -> None:
+def test_empty_list_explains_how_ips_are_blocked(staff_console: StaffConsole) -> None:
     page = staff_console(MAY).open(PAGE)
     assert "No blocked IPs" in page.text
     assert "Each further failure doubles the time" in page.text

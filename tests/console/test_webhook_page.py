@@ -205,12 +205,7 @@ def test_latest_deliveries_have_their_cause() -> None:
 @cases(
     ("dialog", "title", "unnamed", "action"),
     [
-        (
-            "test",
-            "Send a sample event to “Stock”?",
-            "Send a sample event?",
-            "Send sample event",
-        ),
+        ("test", "Send a sample event to “Stock”?", "Send a sample event?", "Send sample event"),
         ("disable", "Disable “Stock”?", "Disable webhook?", "Disable webhook"),
         ("delete", "Delete “Stock”?", "Delete webhook?", "Delete webhook"),
     ],

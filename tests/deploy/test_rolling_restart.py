@@ -183,10 +183,7 @@ def test_mutation_is_sent_to_another_server_only_if_none_of_it_was_passed_on(
             ]
 
     with greedy_server(good_answer) as (good_port, good):
-        with (
-            greedy_server(b"") as (bad_port, bad),
-            nginx(tmp_path, [bad_port, good_port]) as url,
-        ):
+        with greedy_server(b"") as (bad_port, bad), nginx(tmp_path, [bad_port, good_port]) as url:
             statuses = post(url)
             assert 0 < len(bad) == statuses.count(502)
             assert len(good) == statuses.count(200) == number - len(bad)

@@ -52,10 +52,4 @@ def test_every_code_of_a_request_has_a_meaning() -> None:
     tokens = {fault.code for fault in TokenFault}
     own = {TooManyRequests.CODE, TrafficClosed.CODE, UNAVAILABLE_CODE}
     graphql = {errors.SYNTAX_ERROR, errors.REQUEST_ERROR, "PermissionDenied"}
-    assert set(REQUESTS) == {
-        *tokens,
-        *own,
-        *graphql,
-        "PERSISTED_QUERY_NOT_SUPPORTED",
-        "(none)",
-    }
+    assert set(REQUESTS) == {*tokens, *own, *graphql, "PERSISTED_QUERY_NOT_SUPPORTED", "(none)"}

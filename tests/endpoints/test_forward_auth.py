@@ -311,10 +311,7 @@ def test_login_modes_count_as_in_the_api(ports: Ports, check: Checker) -> None:
     user = make_staff(ports, "ann@example.com", ORDERS)
     password, sso = (
         sign_in(ports, user, origin).access
-        for origin in (
-            SessionOrigin.PASSWORD,
-            SessionOrigin.OIDC,
-        )
+        for origin in (SessionOrigin.PASSWORD, SessionOrigin.OIDC)
     )
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
     facts = told(check("", password))

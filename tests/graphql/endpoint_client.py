@@ -29,10 +29,7 @@ class EndpointClient:
     """An endpoint with its client."""
 
     def __init__(
-        self,
-        installation: Installation,
-        callers: Callers,
-        schema: GraphQLSchema = LIBRARY,
+        self, installation: Installation, callers: Callers, schema: GraphQLSchema = LIBRARY
     ) -> None:
         self.endpoint = GraphqlEndpoint(installation, schema, identify=callers.identify)
         self.application = Dispatch(

@@ -61,11 +61,7 @@ def _email(kind: type[Event]) -> str:
 def _person(ports: Ports, kind: type[Event]) -> SampleObject:
     group = make_group(ports, kind.__name__.lower(), Permission.MANAGE_ORDERS)
     key = make_user(
-        ports,
-        _email(kind),
-        first_name="Ann",
-        groups=[group],
-        is_staff=bool(kind.subject.of_staff),
+        ports, _email(kind), first_name="Ann", groups=[group], is_staff=bool(kind.subject.of_staff)
     )
     make_order(ports, actor_of(ports, key))
     make_cart(ports, actor_of(ports, key))

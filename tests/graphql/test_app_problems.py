@@ -260,11 +260,7 @@ def test_email_stays_when_the_account_is_deleted_and_user_needs_manage_staff(
     with ports.database.transaction() as session:
         session.execute(delete(UserRecord).where(UserRecord.id == other))
     (problem,) = problems(api, manager, app_id)
-    assert problem["dismissed"] == {
-        "by": "USER",
-        "userEmail": "other@example.com",
-        "user": None,
-    }
+    assert problem["dismissed"] == {"by": "USER", "userEmail": "other@example.com", "user": None}
 
 
 def test_problems_of_a_page_of_apps_take_as_many_statements_as_those_of_one(

@@ -147,21 +147,12 @@ def test_groups_and_people_have_channels(ports: Ports, api: ApiClient, manager: 
     assert api.run(update, manager, id=group_id, input=joined)["errors"] == []
     me = "{ me { restrictedAccessToChannels accessibleChannels { slug } } }"
     token = sign_in(ports, member).access
-    assert api.run(me, token) == {
-        "restrictedAccessToChannels": True,
-        "accessibleChannels": polish,
-    }
+    assert api.run(me, token) == {"restrictedAccessToChannels": True, "accessibleChannels": polish}
     opened = api.run(update, manager, id=group_id, input={"restrictedAccessToChannels": False})
     assert opened["group"]["accessibleChannels"] == every
-    assert api.run(me, token) == {
-        "restrictedAccessToChannels": False,
-        "accessibleChannels": every,
-    }
+    assert api.run(me, token) == {"restrictedAccessToChannels": False, "accessibleChannels": every}
     customer = sign_in(ports, make_user(ports)).access
-    assert api.run(me, customer) == {
-        "restrictedAccessToChannels": True,
-        "accessibleChannels": [],
-    }
+    assert api.run(me, customer) == {"restrictedAccessToChannels": True, "accessibleChannels": []}
 
 
 def test_restricted_managers_cannot_manage_a_wider_group(ports: Ports, api: ApiClient) -> None:

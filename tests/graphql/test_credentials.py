@@ -128,9 +128,7 @@ def test_expired_token_executes_nothing(client: EndpointClient, clock: FakeClock
     assert clock.now() == START
 
 
-def test_cached_introspection_fails_with_an_expired_token(
-    client: EndpointClient,
-) -> None:
+def test_cached_introspection_fails_with_an_expired_token(client: EndpointClient) -> None:
     query = '{ __type(name: "Book") { name } }'
     assert client.run(query).json == {"data": {"__type": {"name": "Book"}}}
     response = client.run(query, credential=EXPIRED)
@@ -147,9 +145,7 @@ def test_invalid_request_is_reported_before_an_expired_token(
     assert with_it.json == without.json
 
 
-def test_other_invalid_credential_is_anonymous_on_public_fields(
-    client: EndpointClient,
-) -> None:
+def test_other_invalid_credential_is_anonymous_on_public_fields(client: EndpointClient) -> None:
     response = client.run("{ caller }", credential=FORGED)
     assert response.json == {"data": {"caller": "anonymous"}}
 

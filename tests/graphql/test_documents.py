@@ -42,9 +42,7 @@ def test_operations_of_one_document_are_cached_separately(client: EndpointClient
     assert client.documents_read == 1
 
 
-def test_introspection_is_executed_once_for_each_set_of_variables(
-    client: EndpointClient,
-) -> None:
+def test_introspection_is_executed_once_for_each_set_of_variables(client: EndpointClient) -> None:
     query = "query($n: String!) { __type(name: $n) { name } }"
     for name in ("Book", "Author", "Book"):
         assert client.run(query, {"n": name}).json == {"data": {"__type": {"name": name}}}

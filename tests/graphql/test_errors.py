@@ -130,9 +130,7 @@ def test_unserializable_value_fails_its_field(client: EndpointClient) -> None:
     assert SECRET not in response.text
 
 
-def test_closed_traffic_at_a_field_has_the_same_error(
-    client: EndpointClient,
-) -> None:
+def test_closed_traffic_at_a_field_has_the_same_error(client: EndpointClient) -> None:
     (error,) = client.run("{ closed }").json["errors"]
     assert error["message"] == "Storefront traffic is not allowed."
     assert error["extensions"] == {"code": "STOREFRONT_TRAFFIC_NOT_ALLOWED"}

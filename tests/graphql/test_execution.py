@@ -123,9 +123,7 @@ def test_unknown_field_of_a_variable_is_refused(name: str) -> None:
         {"n": "sesame"},
     ],
 )
-def test_variable_error_leaves_out_the_value(
-    variables: dict[str, object],
-) -> None:
+def test_variable_error_leaves_out_the_value(variables: dict[str, object]) -> None:
     query = "query($n: Int = 5, $s: String) { greeting(name: $s) books(first: $n) { totalCount } }"
     operation = Document(LIBRARY, parse(query)).operation(None)
 

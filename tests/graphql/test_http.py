@@ -26,9 +26,7 @@ def test_executed_operation_is_200_with_only_data(client: EndpointClient) -> Non
     assert response.json == {"data": {"greeting": "Hello, you"}}
 
 
-def test_executed_operation_with_failed_fields_is_200_with_both(
-    client: EndpointClient,
-) -> None:
+def test_executed_operation_with_failed_fields_is_200_with_both(client: EndpointClient) -> None:
     response = client.run("{ greeting denied }")
     assert response.status_code == 200
     assert response.json["data"] == {"greeting": "Hello, you", "denied": None}

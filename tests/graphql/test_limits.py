@@ -75,9 +75,7 @@ def test_unparsably_deep_query_is_refused(client: EndpointClient, depth: int) ->
     assert limit["name"] == "depth"
 
 
-def test_too_deeply_nested_fragments_are_refused(
-    client: EndpointClient,
-) -> None:
+def test_too_deeply_nested_fragments_are_refused(client: EndpointClient) -> None:
     step = "author { favourite { " * 4
     links = "".join(
         f"fragment f{number} on Book {{ {step} ...f{number + 1} {'} }' * 4} }} "
@@ -224,9 +222,7 @@ def test_fragment_bomb_is_refused_without_expansion(client: EndpointClient) -> N
     assert limit["name"] == "depth"
 
 
-def test_mutually_spread_fragments_are_refused_without_expansion(
-    client: EndpointClient,
-) -> None:
+def test_mutually_spread_fragments_are_refused_without_expansion(client: EndpointClient) -> None:
     links = "".join(
         f"fragment f{number} on Author {{ name ...f{number + 1} ...f{number + 1} }} "
         for number in range(60)
@@ -288,17 +284,13 @@ def test_limits_are_summed_over_a_batch_before_execution(
     assert clock.now() == before
 
 
-def test_failing_entries_keep_their_errors_in_an_over_limit_batch(
-    client: EndpointClient,
-) -> None:
+def test_failing_entries_keep_their_errors_in_an_over_limit_batch(client: EndpointClient) -> None:
     response = client.post([{"query": "{"}, {"query": waits(6)}, {"query": waits(6)}])
     codes = [entry["errors"][0]["extensions"]["exception"]["code"] for entry in response.json]
     assert codes == ["GraphQLSyntaxError", "GraphQLError", "GraphQLError"]
 
 
-def test_documents_after_the_limit_is_exceeded_are_not_parsed(
-    client: EndpointClient,
-) -> None:
+def test_documents_after_the_limit_is_exceeded_are_not_parsed(client: EndpointClient) -> None:
     batch = [{"query": waits(11)}, *({"query": f"{{ a{number} }}"} for number in range(5))]
     assert client.post(batch).status_code == 400
     assert client.documents_read == 1

@@ -156,9 +156,7 @@ def test_required_arguments_are_required(api: ApiClient, query: str) -> None:
 
 def test_production_link_leads_to_listed_hosts_only(ports: Ports) -> None:
     configuration = replace(
-        ports.configuration,
-        development=False,
-        allowed_client_hosts=("shop.example.com",),
+        ports.configuration, development=False, allowed_client_hosts=("shop.example.com",)
     )
     api = ApiClient(replace(ports, configuration=configuration))
     response = api.run(REQUEST, e=EMAIL, u="https://shop.example.com/reset")

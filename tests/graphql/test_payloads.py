@@ -35,10 +35,7 @@ from tests.builders.people import ISSUER, make_user
 def listener(ports: Ports) -> Actor:
     key, _ = make_app(ports, "listener", Permission.MANAGE_APPS)
     return Actor(
-        ActorKind.APP,
-        app_id=key,
-        permissions=frozenset((Permission.MANAGE_APPS,)),
-        issuer=ISSUER,
+        ActorKind.APP, app_id=key, permissions=frozenset((Permission.MANAGE_APPS,)), issuer=ISSUER
     )
 
 

@@ -5,14 +5,7 @@ from graphql import GraphQLError, build_schema, parse
 
 from app.graphql.server.limits import CEILING, Load
 from app.graphql.server.operations import Document
-from app.graphql.server.query_cost import (
-    CONDITION,
-    LISTED_VALUE,
-    LOOKUP,
-    PAGE,
-    SEARCH,
-    WEBHOOKS,
-)
+from app.graphql.server.query_cost import CONDITION, LISTED_VALUE, LOOKUP, PAGE, SEARCH, WEBHOOKS
 from tests.fixtures.cases import cases
 from tests.graphql.sample_schema import LIBRARY
 

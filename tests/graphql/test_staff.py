@@ -278,11 +278,7 @@ def test_deletion_returns_what_was_stored(ports: Ports, api: ApiClient, manager:
       }
     }"""
     assert api.run(deletion, manager, reference="crm-7") == {
-        "user": {
-            "externalReference": "crm-7",
-            "note": "calls on Mondays",
-            "metadata": [],
-        },
+        "user": {"externalReference": "crm-7", "note": "calls on Mondays", "metadata": []},
         "errors": [],
     }
     assert error_codes(api.run(deletion.replace("errors { code }", ERRORS), manager)) == [

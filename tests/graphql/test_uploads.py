@@ -43,9 +43,7 @@ def test_file_arrives_with_its_name_and_type(client: EndpointClient) -> None:
     assert response.json == {"data": {"send": "cat.png image/png 5 None"}}
 
 
-def test_file_can_be_used_in_several_variables_and_lists(
-    client: EndpointClient,
-) -> None:
+def test_file_can_be_used_in_several_variables_and_lists(client: EndpointClient) -> None:
     operations = {
         "query": "mutation($f: Upload!, $m: [Upload]) { send(file: $f) sendMany(files: $m) }",
         "variables": {"f": None, "m": [None, None]},

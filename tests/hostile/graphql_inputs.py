@@ -212,9 +212,7 @@ FILTERS: dict[str, Body] = {
         f"query($f: ProductFilterInput) {product_lists(100, 'first: 1, filter: $f')}",
         f={"search": "a"},
     ),
-    "price ranges": lambda: query(
-        product_lists(18, "first: 1, filter: {price: {gte: 900000}}"),
-    ),
+    "price ranges": lambda: query(product_lists(18, "first: 1, filter: {price: {gte: 900000}}")),
     "sorted pages from the end": lambda: query(
         product_lists(30, f"last: 100, {_SORTED}", "totalCount edges { node { id } }")
     ),

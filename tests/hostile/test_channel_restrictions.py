@@ -15,13 +15,7 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, Range
 from app.ports import Ports
-from app.services.apps.app_changes import (
-    AppChange,
-    NewApp,
-    create_app,
-    deactivate_app,
-    update_app,
-)
+from app.services.apps.app_changes import AppChange, NewApp, create_app, deactivate_app, update_app
 from app.services.apps.app_tokens import create_app_token
 from app.services.apps.installation_requests import InstallationRequest, install_app
 from app.services.commerce.channels import create_channel, delete_channel, show_channel_use

@@ -21,10 +21,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
-from app.services.hosted import (
-    ask_for_hosted_code,
-    verify_hosted_code,
-)
+from app.services.hosted import ask_for_hosted_code, verify_hosted_code
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.email_codes import (
     MAX_CODES_AN_HOUR,

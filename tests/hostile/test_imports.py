@@ -278,9 +278,7 @@ def test_person_who_is_deactivated_during_a_run_stays_so(
     import_platform(target, platform)
     platform.run("UPDATE account_user SET first_name = 'Ada'")
     thread = _meanwhile(
-        target,
-        "users.first_name" if edited else "nothing",
-        lambda: _edit(target, is_active=False),
+        target, "users.first_name" if edited else "nothing", lambda: _edit(target, is_active=False)
     )
 
     import_platform(target, platform)

@@ -18,12 +18,7 @@ from app.domain.events import (
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
 from app.domain.webhooks import Saver
-from app.models import (
-    AppPermissionRecord,
-    DeliveryRecord,
-    OutboxEventRecord,
-    UserPermissionRecord,
-)
+from app.models import AppPermissionRecord, DeliveryRecord, OutboxEventRecord, UserPermissionRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
@@ -36,14 +31,7 @@ from app.services.webhooks.changes import WebhookInput, create_webhook
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.outbox import mails, token_in
-from tests.builders.people import (
-    NOBODY,
-    actor_of,
-    change_user,
-    make_group,
-    make_staff,
-    make_user,
-)
+from tests.builders.people import NOBODY, actor_of, change_user, make_group, make_staff, make_user
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp

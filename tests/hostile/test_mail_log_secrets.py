@@ -62,10 +62,7 @@ def links(ports: Ports) -> list[tuple[str, str, str]]:
     new = NewAccount("kim@example.com", KIM, redirect_url=SHOP)
     register_account(ports, OPERATOR, new)
     found = mails(
-        ports,
-        MailKind.PASSWORD_RESET,
-        MailKind.STAFF_INVITATION,
-        MailKind.ACCOUNT_CONFIRMATION,
+        ports, MailKind.PASSWORD_RESET, MailKind.STAFF_INVITATION, MailKind.ACCOUNT_CONFIRMATION
     )
     assert len(found) == 3
     return [(mail.recipient, mail.values["link"], token_in(mail)) for mail in found]

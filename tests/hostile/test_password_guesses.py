@@ -18,13 +18,7 @@ from app.ports.passwords import Match, PasswordsBusy
 from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.password_changes import change_password
 from app.services.console.console_sessions import confirm_password_again
-from tests.builders.people import (
-    PASSWORD,
-    actor_of,
-    make_user,
-    sessions_of,
-    sign_in,
-)
+from tests.builders.people import PASSWORD, actor_of, make_user, sessions_of, sign_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.passwords import FakeHasher
 from tests.graphql.shop_client import ApiClient

@@ -21,14 +21,7 @@ from app.services.single_sign_on.provider_settings import (
     update_plugin,
 )
 from tests.builders.apps import make_app
-from tests.builders.people import (
-    NOBODY,
-    actor_of,
-    change_user,
-    make_group,
-    make_staff,
-    make_user,
-)
+from tests.builders.people import NOBODY, actor_of, change_user, make_group, make_staff, make_user
 from tests.builders.providers import identities, set_up
 from tests.fakes.clock import FakeClock
 from tests.servers.http import Reply

@@ -18,10 +18,7 @@ from tests.services.invalid_tokens import BROKEN, break_token
 REFRESH = """mutation ($token: String) {
   tokenRefresh(refreshToken: $token) { token errors { field code } }
 }"""
-DISABLED = {
-    "token": None,
-    "errors": [{"field": None, "code": "DISABLED_AUTHENTICATION_METHOD"}],
-}
+DISABLED = {"token": None, "errors": [{"field": None, "code": "DISABLED_AUTHENTICATION_METHOD"}]}
 
 
 @pytest.fixture

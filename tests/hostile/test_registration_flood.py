@@ -135,8 +135,7 @@ def sign_in(server: Server, number: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("attack", "addresses", "sign_ins"),
-    [(register, 27, SIGN_INS), (guess, 6, 2)],
+    ("attack", "addresses", "sign_ins"), [(register, 27, SIGN_INS), (guess, 6, 2)]
 )
 def test_flood_does_not_block_sign_in(
     server: Server, attack: Attack, addresses: int, sign_ins: int

@@ -72,9 +72,7 @@ def test_few_of_many_requests_for_one_email_are_stored(ports: Ports, email: str)
     assert waiting(ports, email) == 20
 
 
-def test_known_and_unknown_emails_always_get_the_same_response(
-    ports: Ports,
-) -> None:
+def test_known_and_unknown_emails_always_get_the_same_response(ports: Ports) -> None:
     make_user(ports, CUSTOMER)
     for email in (CUSTOMER, STRANGER):
         for client in range(20):

@@ -7,12 +7,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import TokenFault
 from app.domain.values.ids import to_global_id
-from app.models import (
-    AppPermissionRecord,
-    AppRecord,
-    ExternalIdentityRecord,
-    UserRecord,
-)
+from app.models import AppPermissionRecord, AppRecord, ExternalIdentityRecord, UserRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
 from app.services.people.customers import delete_customer

@@ -7,9 +7,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.models import (
-    UserPermissionRecord,
-)
+from app.models import UserPermissionRecord
 from app.ports import Ports
 from app.services.apps.app_tokens import create_app_token
 from app.services.commerce.products import ProductInput, create_product

@@ -22,10 +22,7 @@ from app.ports import Ports
 from app.services.accounts.passkeys import add_passkey, begin_passkey, delete_passkey
 from app.services.identity.identify import identify
 from app.services.second_factors.challenges import ask
-from app.services.second_factors.factor_checks import (
-    check_passkey,
-    passkey_options,
-)
+from app.services.second_factors.factor_checks import check_passkey, passkey_options
 from app.services.second_factors.stored_factors import read_factors
 from app.services.shop.settings import update_shop
 from app.services.sign_in.second_factor_sign_in import (

@@ -31,15 +31,7 @@ from app.services.sign_in.second_factor_sign_in import (
 )
 from tests.builders.outbox import mails
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
-from tests.builders.people import (
-    NOBODY,
-    PASSWORD,
-    actor_of,
-    make_staff,
-    make_user,
-    sign_in,
-    visit,
-)
+from tests.builders.people import NOBODY, PASSWORD, actor_of, make_staff, make_user, sign_in, visit
 from tests.builders.second_factors import one_time_code
 from tests.builders.tokens import claims_in
 from tests.fakes.clock import FakeClock

@@ -76,8 +76,7 @@ def test_extension_token_of_a_session_without_a_factor_loses_its_rights(ports: P
 @pytest.mark.both_databases
 @pytest.mark.parametrize("is_superuser", [False, True])
 def test_rule_in_force_cannot_be_taken_back_without_a_factor(
-    ports: Ports,
-    is_superuser: bool,
+    ports: Ports, is_superuser: bool
 ) -> None:
     user_id = make_user(
         ports, "root@example.com", is_staff=True, is_superuser=is_superuser, permissions=[SETTINGS]

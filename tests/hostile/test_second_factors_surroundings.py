@@ -84,9 +84,7 @@ def set_password_by_link(ports: Ports, user: Protected, actor: Actor) -> None:
     ],
 )
 def test_strangers_own_token_takes_no_link_and_address_from_a_notice(
-    ports: Ports,
-    act: Callable[[Ports, Protected, Actor], None],
-    kind: MailKind,
+    ports: Ports, act: Callable[[Ports, Protected, Actor], None], kind: MailKind
 ) -> None:
     stranger = actor_of(ports, make_user(ports, STRANGER))
     user = make_protected(ports, STAFF, is_staff=True)

@@ -86,10 +86,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "provider_editing.edit": ("single-sign-on/default/edit", {"name": "Another"}),
     "provider_editing.new": ("single-sign-on/new", {"provider": "other", "name": "Other"}),
     "second_factors.confirm": ("account/security/app/confirm", {"code": "000000"}),
-    "second_factors.link": (
-        "account/security/sso/latchkey.authentication.openidconnect/link",
-        {},
-    ),
+    "second_factors.link": ("account/security/sso/latchkey.authentication.openidconnect/link", {}),
     "second_factors.new_codes": ("account/security/codes", {}),
     "second_factors.start": ("account/security/app", {}),
     "second_factors.turn_off": ("account/security/app/turn-off", {}),

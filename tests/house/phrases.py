@@ -21,7 +21,7 @@ _DOCS = {".graphql", ".html", ".md", ".txt", ".1"}
 _FOLDERS = ("app/templates/", "docs/")
 _ALONE = {".env.example", "Makefile"}
 _EXEMPT = {
-    "CHANGELOG.md",  # what was released is history
+    "CHANGELOG.md"  # what was released is history
 }
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 

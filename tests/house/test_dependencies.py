@@ -17,9 +17,7 @@ IMPORTED = re.compile(
 )
 """Reading the trees of all modules for it would take a second."""
 
-NOT_IMPORTED = {
-    "bootstrap-flask": "its wheel holds Bootstrap's style sheet, script and icons",
-}
+NOT_IMPORTED = {"bootstrap-flask": "its wheel holds Bootstrap's style sheet, script and icons"}
 """Packages that no module imports, and why they are needed nevertheless."""
 
 

@@ -3,13 +3,7 @@
 import pytest
 
 from tests.fixtures.cases import cases
-from tests.house.phrases import (
-    is_read,
-    matches,
-    read_phrases,
-    shown_texts,
-    without_comments,
-)
+from tests.house.phrases import is_read, matches, read_phrases, shown_texts, without_comments
 from tests.house.sources import Source
 
 pytestmark = pytest.mark.xdist_group("sources")
@@ -38,8 +32,7 @@ def test_phrase_is_found_in_any_case_and_over_lines(text: str, phrase: str) -> N
 
 
 @cases(
-    "text",
-    ["Anyone can change it.", "shallow", "whomever", "the-whoever-option", "switched_off"],
+    "text", ["Anyone can change it.", "shallow", "whomever", "the-whoever-option", "switched_off"]
 )
 def test_parts_of_words_and_names_are_not_found(text: str) -> None:
     assert list(matches(PHRASES, text)) == []

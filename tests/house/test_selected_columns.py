@@ -157,10 +157,7 @@ READERS = {
     "console.sign_in_methods._state": Reader(
         sign_in_methods._state,
         sign_in_methods._STATE,
-        values={
-            "mode": ("ENABLED", "DISABLED"),
-            "providers": ('["North ID"]', '["South ID"]'),
-        },
+        values={"mode": ("ENABLED", "DISABLED"), "providers": ('["North ID"]', '["South ID"]')},
     ),
     "console.sign_in_methods._attempt": Reader(
         sign_in_methods._attempt,
@@ -206,19 +203,14 @@ READERS = {
         lists.LINE_COLUMNS,
         empty=frozenset({"lacking"}),
         read_elsewhere=frozenset({"checkout_token", "app_permissions"}),
-        values={
-            "status": ("PENDING", "FAILED"),
-            "event": ("PRODUCT_UPDATED", "CHECKOUT_UPDATED"),
-        },
+        values={"status": ("PENDING", "FAILED"), "event": ("PRODUCT_UPDATED", "CHECKOUT_UPDATED")},
     ),
     "webhooks.lists._webhook": Reader(
         partial(webhook_lists._webhook, OPERATOR),
         webhook_lists._COLUMNS,
         empty=frozenset({"lacking"}),
         values={"events": ("[]", '["ORDER_PAID"]')},
-        arguments={
-            "health": (webhook_lists.Health(1, 1, 1), webhook_lists.Health(2, 2, 2)),
-        },
+        arguments={"health": (webhook_lists.Health(1, 1, 1), webhook_lists.Health(2, 2, 2))},
     ),
     "webhooks.lists._subscriber": Reader(
         webhook_lists._subscriber, webhook_lists._SUBSCRIBER_COLUMNS
@@ -239,13 +231,7 @@ READERS = {
         impact.read_sign_in_counts,
         impact.sign_in_count_columns(PORTS),
         values=dict.fromkeys(
-            (
-                "customer_sessions",
-                "customers",
-                "customers_by_password",
-                "apps",
-                "without_refresh",
-            ),
+            ("customer_sessions", "customers", "customers_by_password", "apps", "without_refresh"),
             (1, MAX_COUNTED + 1),
         ),
     ),
@@ -256,13 +242,9 @@ READERS = {
         sending._delivery, sending._COLUMNS, values={"note_id": (None, 7)}
     ),
     "deliveries.statistics._hour": Reader(
-        statistics._hour,
-        (SPANS.c.began, *statistics.delivery_columns(SPANS)),
+        statistics._hour, (SPANS.c.began, *statistics.delivery_columns(SPANS))
     ),
-    "console.home._people": Reader(
-        home._people,
-        home._people_columns(PORTS),
-    ),
+    "console.home._people": Reader(home._people, home._people_columns(PORTS)),
     "webhooks.stored_webhooks.read_saver": Reader(
         stored_webhooks.read_saver, stored_webhooks.SAVER_COLUMNS
     ),

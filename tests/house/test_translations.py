@@ -27,16 +27,7 @@ from translations.extraction import Code, template_sentences, unmarked_in_templa
 pytestmark = [pytest.mark.first, pytest.mark.xdist_group("sources")]
 
 TAG = re.compile(r"</?\w+[^>]*>")
-COMMANDS = (
-    ":root{",
-    "default-src",
-    "frame-src",
-    "sandbox; ",
-    "@media ",
-    "flask ",
-    "curl ",
-    "--",
-)
+COMMANDS = (":root{", "default-src", "frame-src", "sandbox; ", "@media ", "flask ", "curl ", "--")
 """How styles, policies and commands begin, which are the same in every language."""
 
 NOT_READ = {

@@ -3,11 +3,7 @@
 from sqlalchemy import select
 
 from app.domain.webhooks import Webhook
-from app.models import (
-    AppWordRecord,
-    WebhookRecord,
-    WebhookWordRecord,
-)
+from app.models import AppWordRecord, WebhookRecord, WebhookWordRecord
 from app.models.record import Record
 from app.ports import Ports
 from app.services.webhooks.stored_webhooks import read_webhooks

@@ -24,12 +24,7 @@ from tests.builders.people import make_user, user_as_stored
 from tests.builders.personal_data import EMAIL, make_person_with_traces
 from tests.commands.shell import run, run_json
 from tests.fixtures.ports import fake_ports
-from tests.imports.sample_installation import (
-    CLIENT_SECRET,
-    HEADERS,
-    WEBHOOK_SECRET,
-    fill_sample,
-)
+from tests.imports.sample_installation import CLIENT_SECRET, HEADERS, WEBHOOK_SECRET, fill_sample
 
 SECRETS = re.compile(r"(secret|password|hash|digest|token|key)s?$")
 """How a column is named that probably holds a secret."""

@@ -12,14 +12,7 @@ import pytest
 import requests
 
 from app.domain.deliveries.signatures import hex_signature
-from tests.imports.app_rows import (
-    QUERY,
-    TOKEN,
-    add_app,
-    add_permissions,
-    add_token,
-    add_webhook,
-)
+from tests.imports.app_rows import QUERY, TOKEN, add_app, add_permissions, add_token, add_webhook
 from tests.imports.platform import PlatformDatabase
 from tests.servers.forked_commands import running_command
 from tests.servers.http import HttpServer, Received, Reply, http_server

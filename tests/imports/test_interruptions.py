@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from app.models import (
-    GroupMemberRecord,
-    ImportedPasswordRecord,
-    UserRecord,
-    UserWordRecord,
-)
+from app.models import GroupMemberRecord, ImportedPasswordRecord, UserRecord, UserWordRecord
 from app.models.record import Record
 from app.ports import Ports
 from tests.commands.real_installation import Installation, at_a_terminal
@@ -22,12 +17,7 @@ _PEOPLE = 300
 _KILLS = (1, 60, 150)
 """How many people are here, at least, when the import is killed."""
 
-_RECORDS = (
-    UserRecord,
-    UserWordRecord,
-    GroupMemberRecord,
-    ImportedPasswordRecord,
-)
+_RECORDS = (UserRecord, UserWordRecord, GroupMemberRecord, ImportedPasswordRecord)
 
 
 @pytest.fixture

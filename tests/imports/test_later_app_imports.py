@@ -7,23 +7,12 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.models import (
-    AppRecord,
-    AppTokenRecord,
-    AppWordRecord,
-    WebhookRecord,
-)
+from app.models import AppRecord, AppTokenRecord, AppWordRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, NewApp, create_app, delete_app, update_app
 from app.services.webhooks.changes import WebhookInput, update_webhook
 from tests.builders.apps import app_as_stored
-from tests.imports.app_rows import (
-    CREATED,
-    add_app,
-    add_permissions,
-    add_token,
-    add_webhook,
-)
+from tests.imports.app_rows import CREATED, add_app, add_permissions, add_token, add_webhook
 from tests.imports.app_runs import codes, keys, run, stored_webhook, words
 from tests.imports.importing import import_platform
 from tests.imports.platform import PlatformDatabase

@@ -49,10 +49,7 @@ def test_settings_and_switches_are_imported(target: Ports, platform: PlatformDat
     assert shop.allow_login_without_confirmation
     assert not shop.allow_storefront_traffic
     assert trail(target, "shop.update") == []
-    assert import_platform(target, platform).counts("shop_settings") == {
-        "read": 1,
-        "unchanged": 1,
-    }
+    assert import_platform(target, platform).counts("shop_settings") == {"read": 1, "unchanged": 1}
 
 
 def test_refused_settings_keep_their_value_here(target: Ports, platform: PlatformDatabase) -> None:

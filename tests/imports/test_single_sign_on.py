@@ -299,10 +299,7 @@ def test_subjects_of_other_providers_stay_in_the_metadata(
         "SUBJECT_OF_OTHER_PROVIDER",
         "IMPORTED",
     )
-    assert private_metadata(target, 1) == {
-        "oidc:https://old.example/authorize": "a",
-        "vip": "yes",
-    }
+    assert private_metadata(target, 1) == {"oidc:https://old.example/authorize": "a", "vip": "yes"}
     assert linked(target) == {}
 
 

@@ -70,11 +70,7 @@ APP_MAIL = (
         _TESTS,
     ),
     Mutant(
-        "An email that is being sent stays as it is",
-        _FILE,
-        '    _mail.lease == "",\n',
-        "",
-        _TESTS,
+        "An email that is being sent stays as it is", _FILE, '    _mail.lease == "",\n', "", _TESTS
     ),
     Mutant(
         "A newer link ends the wait of an older email",

@@ -26,12 +26,7 @@ from app.services.apps.app_tokens import (
 from app.services.identity.identify import identify
 from app.services.inspector.inspect import inspect_token
 from app.services.oauth.client_tokens import grant_app_token
-from app.services.oauth.clients import (
-    ClientChange,
-    app_token_name,
-    delete_client,
-    update_client,
-)
+from app.services.oauth.clients import ClientChange, app_token_name, delete_client, update_client
 from app.services.operations.cleanup import clean_up
 from tests.builders.apps import make_app
 from tests.builders.oauth import Registered, make_client

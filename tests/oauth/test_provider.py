@@ -365,10 +365,7 @@ def test_closed_storefront_refuses_tokens_of_customers(
     tokens = provider.exchange(own, provider.code(own, scope="openid offline_access")).json()
     code = provider.code(own)
     close_storefront(ports)
-    for answer in (
-        provider.exchange(own, code),
-        provider.refresh(own, tokens["refresh_token"]),
-    ):
+    for answer in (provider.exchange(own, code), provider.refresh(own, tokens["refresh_token"])):
         assert (answer.status_code, answer.json()["error"]) == (403, "temporarily_unavailable")
     assert provider.userinfo(tokens["access_token"]).status_code == 401
 

@@ -62,10 +62,7 @@ def test_failing_endpoint_is_named_and_gets_what_waits_once_it_is_mended(
             if name == "latchkey_webhook_failing_seconds"
         }
 
-    with (
-        http_server() as app,
-        host(tmp_path, sqlite_url, OPERATIONS_PORT=str(operations)) as shop,
-    ):
+    with http_server() as app, host(tmp_path, sqlite_url, OPERATIONS_PORT=str(operations)) as shop:
         url = app.answer("/hook", Reply(500))
         operate(shop, "app", "create", "Feed", "--permission", "MANAGE_STAFF")
         words = ("--target-url", url, "--event", "STAFF_CREATED", "--name", "Orders")

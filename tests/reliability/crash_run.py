@@ -53,10 +53,7 @@ class Result:
 
 
 def run_trial(
-    folder: Path,
-    database_url: str,
-    trial: Trial,
-    watch: Watching = lambda _changes, _kills: None,
+    folder: Path, database_url: str, trial: Trial, watch: Watching = lambda _changes, _kills: None
 ) -> Result:
     """Do it on a migrated database; ``watch`` gets how many changes and kills there have been."""
     began = time.monotonic()

@@ -70,10 +70,7 @@ class KilledShop:
         deadline = time.monotonic() + _PATIENCE
         body = {
             "query": _UPDATE,
-            "variables": {
-                "id": to_global_id("App", self.app),
-                "name": f"change {self.changes}",
-            },
+            "variables": {"id": to_global_id("App", self.app), "name": f"change {self.changes}"},
         }
         while True:
             try:

@@ -278,10 +278,7 @@ def other_process(browser: FlaskClient, ports: Ports) -> ConsoleClient:
 
 
 def test_lists_work_without_the_replica(
-    ports: Ports,
-    api: ApiClient,
-    replicated: ReplicatedServers,
-    caplog: pytest.LogCaptureFixture,
+    ports: Ports, api: ApiClient, replicated: ReplicatedServers, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "errors" not in api.ask(_PRODUCTS)
     with replicated.stopped():
@@ -304,10 +301,7 @@ def test_lists_work_without_the_replica(
 
 
 def test_silent_replica_holds_up_no_list(
-    ports: Ports,
-    api: ApiClient,
-    replicated: ReplicatedServers,
-    monkeypatch: pytest.MonkeyPatch,
+    ports: Ports, api: ApiClient, replicated: ReplicatedServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replica_of(ports).check()
     with replicated.frozen_check():
@@ -358,10 +352,7 @@ def test_statement_that_conflicts_with_replay_runs_on_the_primary(
 
 
 def test_replica_that_is_too_late_is_left_alone(
-    ports: Ports,
-    api: ApiClient,
-    replicated: ReplicatedServers,
-    monkeypatch: pytest.MonkeyPatch,
+    ports: Ports, api: ApiClient, replicated: ReplicatedServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with replicated.paused():
         make_product(ports, "too late", slug="too-late")

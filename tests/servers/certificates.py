@@ -35,10 +35,7 @@ def certificate_for(folder: Path, host: str) -> tuple[Path, Path]:
     )
     root = root.add_extension(usage, critical=True)
     leaf = _begun(x509.Name([]), issuer, key.public_key(), now)
-    leaf = leaf.add_extension(
-        x509.SubjectAlternativeName([x509.DNSName(host)]),
-        critical=True,
-    )
+    leaf = leaf.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=True)
     leaf = leaf.add_extension(
         x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key()),
         critical=False,

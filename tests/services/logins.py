@@ -18,19 +18,13 @@ WRONG = "wrong"
 
 
 def log_in(
-    ports: Ports,
-    email: str | None = EMAIL,
-    password: str | None = PASSWORD,
-    actor: Actor = NOBODY,
+    ports: Ports, email: str | None = EMAIL, password: str | None = PASSWORD, actor: Actor = NOBODY
 ) -> TokenPair:
     return create_token(ports, actor, email=email, password=password)
 
 
 def problems_of(
-    ports: Ports,
-    email: str | None = EMAIL,
-    password: str | None = PASSWORD,
-    actor: Actor = NOBODY,
+    ports: Ports, email: str | None = EMAIL, password: str | None = PASSWORD, actor: Actor = NOBODY
 ) -> tuple[Problem, ...]:
     """Return the problems of a refused login."""
     with pytest.raises(Refused) as refused:
@@ -39,10 +33,7 @@ def problems_of(
 
 
 def refusal_of(
-    ports: Ports,
-    email: str | None = EMAIL,
-    password: str | None = PASSWORD,
-    actor: Actor = NOBODY,
+    ports: Ports, email: str | None = EMAIL, password: str | None = PASSWORD, actor: Actor = NOBODY
 ) -> tuple[str | None, str]:
     """Return field and code of the only problem of a refused login."""
     [problem] = problems_of(ports, email, password, actor)

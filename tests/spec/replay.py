@@ -11,11 +11,7 @@ from tests.spec.single_sign_on import token_of
 
 WRONG_PASSWORD = "not the password"
 NEW_PASSWORD = "quite another horse"
-_PASSWORDS = {
-    "PASSWORD": PASSWORD,
-    "WRONG_PASSWORD": WRONG_PASSWORD,
-    "NEW_PASSWORD": NEW_PASSWORD,
-}
+_PASSWORDS = {"PASSWORD": PASSWORD, "WRONG_PASSWORD": WRONG_PASSWORD, "NEW_PASSWORD": NEW_PASSWORD}
 
 GIVEN = ("<ACCESS>", "<REFRESH>", "<APP_TOKEN>", "<APP_USER_JWT>")
 """Values from responses that later requests use."""

@@ -241,11 +241,7 @@ def test_customer_keeps_addresses(client: Client, shop: RecordedShop) -> None:
     run(client, "set default address", access, **default_of)
     default_of["type"] = "BILLING"
     user = run(client, "set default address", access, **default_of)["user"]
-    default = {
-        **address,
-        "isDefaultShippingAddress": True,
-        "isDefaultBillingAddress": True,
-    }
+    default = {**address, "isDefaultShippingAddress": True, "isDefaultBillingAddress": True}
     assert user["defaultShippingAddress"] == user["defaultBillingAddress"] == default
     moved = {**ADDRESS, "streetAddress1": "1601 Amphitheatre Pkwy"}
     updated = run(client, "update address", access, id=address["id"], input=moved)

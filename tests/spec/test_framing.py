@@ -60,9 +60,7 @@ def test_invalid_content_length_is_400(client: Client, length: str) -> None:
     assert _exchange(client, head.encode()).startswith(b"HTTP/1.1 400 ")
 
 
-def test_content_length_over_the_limit_is_413_before_the_body(
-    client: Client,
-) -> None:
+def test_content_length_over_the_limit_is_413_before_the_body(client: Client) -> None:
     head = _request(b"", "Connection: close").replace(b"Length: 0", b"Length: 999999999999")
     with _connect(client) as wire:
         wire.sendall(head)

@@ -57,9 +57,7 @@ def test_concurrent_attempts_from_one_address_are_blocked_while_one_runs(
     assert _try(client, "customer", PASSWORD) is None
 
 
-def test_concurrent_attempts_succeed_alone_or_are_delayed(
-    client: Client,
-) -> None:
+def test_concurrent_attempts_succeed_alone_or_are_delayed(client: Client) -> None:
     with ThreadPoolExecutor(4) as pool:
         outcomes = list(pool.map(lambda _: _try(client, "customer", PASSWORD), range(4)))
     assert None in outcomes

@@ -11,9 +11,7 @@ from tests.spec.recorded_shop import RecordedShop
 pytestmark = pytest.mark.xdist_group("spec")
 
 
-def test_json_body_carries_the_document_and_perhaps_variables_and_a_name(
-    client: Client,
-) -> None:
+def test_json_body_carries_the_document_and_perhaps_variables_and_a_name(client: Client) -> None:
     body = {
         "query": "query A { __typename } query B($b: Boolean!) { shop @include(if: $b) { id } }",
         "variables": {"b": True},

@@ -5,11 +5,7 @@ from ipaddress import ip_network
 from app.web.caller import client_address, is_forwarded_by_stranger
 from tests.fixtures.cases import cases
 
-PROXIES = (
-    ip_network("10.0.0.0/8"),
-    ip_network("192.0.2.1/32"),
-    ip_network("2001:db8:aaaa::/48"),
-)
+PROXIES = (ip_network("10.0.0.0/8"), ip_network("192.0.2.1/32"), ip_network("2001:db8:aaaa::/48"))
 
 
 @cases(

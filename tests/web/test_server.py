@@ -215,8 +215,7 @@ def test_body_over_the_limit_is_refused_without_its_announced_length(port: int) 
 
 
 @pytest.mark.parametrize(
-    ("headers", "status"),
-    [([], 413), (["Authorization: Bearer x"], 200), (["Cookie: a=b"], 200)],
+    ("headers", "status"), [([], 413), (["Authorization: Bearer x"], 200), (["Cookie: a=b"], 200)]
 )
 def test_larger_bodies_need_a_credential(port: int, headers: list[str], status: int) -> None:
     body = b"x" * (MOST + 1)

@@ -54,12 +54,7 @@ from app.services.accounts.account_details import (
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
 from app.services.accounts.password_changes import change_password
 from app.services.console.sign_in_methods import SignInMethods, show_own_sign_in_methods
-from app.services.sign_in.sessions import (
-    SESSION,
-    end_other_sessions,
-    end_session,
-    list_sessions,
-)
+from app.services.sign_in.sessions import SESSION, end_other_sessions, end_session, list_sessions
 from app.web.sessions import WAITING
 from app.web.translation import (
     language_name,
@@ -168,11 +163,7 @@ blueprint = PageGroup(
 )
 
 
-_THEMES = {
-    "auto": lazy_text("System"),
-    "light": lazy_text("Light"),
-    "dark": lazy_text("Dark"),
-}
+_THEMES = {"auto": lazy_text("System"), "light": lazy_text("Light"), "dark": lazy_text("Dark")}
 
 
 class NameForm(EditForm):

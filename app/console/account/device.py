@@ -32,8 +32,7 @@ from app.services.sign_in.sessions import SecondFactorSkipped
 from app.web.translation import lazy_text, scope_texts, text
 
 _SIGN_IN_AGAIN = Problem(
-    "INVALID",
-    "Your account got a second factor since you signed in. Sign out and in again.",
+    "INVALID", "Your account got a second factor since you signed in. Sign out and in again."
 )
 
 blueprint = PageGroup("device", __name__, url_prefix="/device")

@@ -96,8 +96,7 @@ class NewPasskeyForm(CreatingForm):
 
     names = {"challenge": "", "credential": ""}  # noqa: RUF012
     name = StringField(
-        lazy_text("Name"),
-        validators=[InputRequired(lazy_text("Enter a name for the passkey."))],
+        lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name for the passkey."))]
     )
     challenge = HiddenField(default="", render_kw={"id": False})
     credential = HiddenField(default="", render_kw={"id": False})
@@ -105,8 +104,7 @@ class NewPasskeyForm(CreatingForm):
 
 class RenameForm(EditForm):
     name = StringField(
-        lazy_text("Name"),
-        validators=[InputRequired(lazy_text("Enter a name for the passkey."))],
+        lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name for the passkey."))]
     )
 
 
@@ -178,10 +176,7 @@ def _new_page(form: NewPasskeyForm) -> BaseResponse:
     form.name.data = form.name.data or device_words(begun.name)
     form.challenge.data, form.credential.data = begun.challenge, ""
     return show(
-        "account/passkey_new.html",
-        form=form,
-        options=begun.options,
-        max_length=MAX_NAME_LENGTH,
+        "account/passkey_new.html", form=form, options=begun.options, max_length=MAX_NAME_LENGTH
     )
 
 

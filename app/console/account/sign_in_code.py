@@ -12,12 +12,7 @@ from wtforms.validators import InputRequired
 from app.console.frame.formatting import html_text
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.page_layout import form_page, own_path, redirect_to
-from app.console.frame.session import (
-    is_signed_in,
-    open_console_session,
-    ports,
-    sign_out_because,
-)
+from app.console.frame.session import is_signed_in, open_console_session, ports, sign_out_because
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.console.console_sessions import (

@@ -16,11 +16,7 @@ from pathlib import Path
 
 from flask import Blueprint, Response, abort, request, url_for
 
-_STATES = {
-    "ok": "check-circle-fill",
-    "warn": "exclamation-triangle-fill",
-    "bad": "x-circle-fill",
-}
+_STATES = {"ok": "check-circle-fill", "warn": "exclamation-triangle-fill", "bad": "x-circle-fill"}
 
 NAMED = frozenset(
     {

@@ -83,10 +83,7 @@ def round_up(value: int) -> int:
 
 _DAY = timedelta(days=1)
 _WEEK = timedelta(weeks=1)
-_TOPS = {
-    _DAY: translatable("{number:,} per day"),
-    _WEEK: translatable("{number:,} per week"),
-}
+_TOPS = {_DAY: translatable("{number:,} per day"), _WEEK: translatable("{number:,} per week")}
 _TOP = translatable("{number:,} per hour")
 _FIRST_COLUMNS = {_DAY: translatable("Day"), _WEEK: translatable("Week from")}
 _FIRST_COLUMN = translatable("Hour")

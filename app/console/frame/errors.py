@@ -14,12 +14,7 @@ from markupsafe import Markup
 from werkzeug.exceptions import HTTPException, NotFound, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.formatting import (
-    clock_element,
-    html_text,
-    permission_label,
-    time_element,
-)
+from app.console.frame.formatting import clock_element, html_text, permission_label, time_element
 from app.console.frame.forms import CHOICE, CONTINUED, EditConflict, EditedThing, EditForm
 from app.console.frame.page_layout import form_path, own_path, page, wants_part
 from app.console.frame.reauthentication import ask_for_form

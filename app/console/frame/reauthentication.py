@@ -17,14 +17,7 @@ from wtforms import HiddenField, PasswordField, StringField
 
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.page_layout import form_path, own_path, page
-from app.console.frame.session import (
-    actor,
-    caller,
-    is_signed_in,
-    ports,
-    prove_now,
-    signed_in_by,
-)
+from app.console.frame.session import actor, caller, is_signed_in, ports, prove_now, signed_in_by
 from app.console.frame.submissions import PROOF_ANSWERS, without_secrets
 from app.domain.authorization.actor import PROOF_LASTS, SessionOrigin
 from app.domain.second_factors import SecondFactorType

@@ -6,12 +6,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.console.frame.formatting import (
-    breakable,
-    global_id,
-    html_text,
-    time_element,
-)
+from app.console.frame.formatting import breakable, global_id, html_text, time_element
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Fact, Pill, Question, Tab, make_tabs
 from app.domain.apps.apps import (
@@ -351,11 +346,7 @@ def app_metadata_card(
         delete_endpoint="console.metadata.delete_of_app",
     )
     return make_metadata_card(
-        subject,
-        stored,
-        asked,
-        sees_private=True,
-        can_change=manages_app(actor, app.permissions),
+        subject, stored, asked, sees_private=True, can_change=manages_app(actor, app.permissions)
     )
 
 
@@ -382,10 +373,7 @@ def app_tabs(app: App, parts: AppParts, view: str) -> tuple[Tab, ...]:
 
 
 def make_app_page(
-    app: App,
-    parts: AppParts,
-    now: datetime,
-    question: Question | None = None,
+    app: App, parts: AppParts, now: datetime, question: Question | None = None
 ) -> AppPage:
     return AppPage(
         long_lived_tokens=count_long_lived(parts.tokens, now),

@@ -41,18 +41,8 @@ from app.console.integrations.app_page import (
     reported_problems,
     view_of_question,
 )
-from app.console.lists.filters import (
-    ListOrder,
-    Sort,
-    choice,
-    search,
-)
-from app.console.lists.list_page import (
-    Column,
-    EmptyState,
-    ListPage,
-    RowCount,
-)
+from app.console.lists.filters import ListOrder, Sort, choice, search
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
 from app.domain.apps.apps import App, AppSortField, AppType, Installation, JobStatus, NewAppToken
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.errors import Refused
@@ -256,11 +246,7 @@ APPS = ListPage[App](
     filters=(
         search("Name"),
         choice(
-            "status",
-            "Status",
-            _STATUS,
-            {"active": True, "inactive": False},
-            argument="is_active",
+            "status", "Status", _STATUS, {"active": True, "inactive": False}, argument="is_active"
         ),
         choice(
             "kind",

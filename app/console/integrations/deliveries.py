@@ -10,11 +10,7 @@ from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import (
-    page,
-    redirect_to,
-    redirect_with_progress,
-)
+from app.console.frame.page_layout import page, redirect_to, redirect_with_progress
 from app.console.frame.parts import Question
 from app.console.frame.session import actor, now, ports
 from app.console.integrations.deliveries_page import (
@@ -49,12 +45,7 @@ from app.console.lists.filters import (
     day_filters,
     search,
 )
-from app.console.lists.list_page import (
-    EmptyState,
-    ListPage,
-    RowCount,
-    reader,
-)
+from app.console.lists.list_page import EmptyState, ListPage, RowCount, reader
 from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus, ReplayScope
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused
@@ -220,9 +211,7 @@ def index() -> BaseResponse:
     replay = _replay(requested, webhooks)
     replay_counts = None if replay is None else _replay_counts(replay, webhooks)
     selection = make_selection(
-        found.counts,
-        is_all=request.args.get("select") == "all",
-        is_valid=not requested.invalid,
+        found.counts, is_all=request.args.get("select") == "all", is_valid=not requested.invalid
     )
     return DELIVERIES.show(
         with_items(found, rows),

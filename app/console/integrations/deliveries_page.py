@@ -106,10 +106,7 @@ _REPLAYS = {
             "subscribed yet."
         ),
     ),
-    REPLAY_FAILED: (
-        translatable("Resend failed deliveries?"),
-        _SAME_ID,
-    ),
+    REPLAY_FAILED: (translatable("Resend failed deliveries?"), _SAME_ID),
 }
 
 
@@ -269,10 +266,7 @@ def resend_question(impact: ResendImpact, filters: Mapping[str, str]) -> Questio
 
 
 def _consequences(impact: ResendImpact) -> Iterator[Consequence]:
-    yield Consequence(
-        "ok",
-        text(_SAME_ID),
-    )
+    yield Consequence("ok", text(_SAME_ID))
     if impact.delivered:
         yield Consequence(
             "warn",

@@ -153,11 +153,7 @@ def _deletion(client: OAuthClient, use: ClientUse) -> Question:
         action=text("Delete client"),
         endpoint="console.oauth_clients.delete",
         arguments={"key": client.id},
-        consequences=(
-            Consequence("bad", gone),
-            *_stopped(client, use),
-            Consequence("ok", kept),
-        ),
+        consequences=(Consequence("bad", gone), *_stopped(client, use), Consequence("ok", kept)),
     )
 
 

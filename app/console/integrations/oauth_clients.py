@@ -27,13 +27,7 @@ from app.console.frame.page_layout import (
     redirect_with_error,
     redirect_with_success,
 )
-from app.console.frame.parts import (
-    make_tabs,
-    moment,
-    named,
-    pill,
-    small,
-)
+from app.console.frame.parts import make_tabs, moment, named, pill, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
@@ -54,12 +48,7 @@ from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, 
 from app.domain.apps.apps import MAX_LOGO_SIZE, App
 from app.domain.authorization.actor import STAFF_SCOPE, holds_all_permissions
 from app.domain.authorization.permissions import Permission, known_permissions
-from app.domain.oauth import (
-    MAX_NAME_LENGTH,
-    PERSONAL_SCOPES,
-    NewClient,
-    OAuthClient,
-)
+from app.domain.oauth import MAX_NAME_LENGTH, PERSONAL_SCOPES, NewClient, OAuthClient
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.pages import PageRequest
@@ -120,11 +109,7 @@ CLIENTS = ListPage[OAuthClient](
     filters=(
         search("Name or client ID"),
         choice(
-            "status",
-            "Status",
-            _STATES,
-            {"enabled": True, "disabled": False},
-            argument="is_active",
+            "status", "Status", _STATES, {"enabled": True, "disabled": False}, argument="is_active"
         ),
         choice(
             "party",

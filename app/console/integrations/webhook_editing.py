@@ -308,12 +308,7 @@ def _page(
         form.app.data = hook.app_id
     show = refused_page if form.errors or missing else page
     webhook = make_webhook_form_page(
-        hook,
-        _owner(form, hook),
-        apps,
-        form.events.data or (),
-        _problem_lines(form),
-        missing,
+        hook, _owner(form, hook), apps, form.events.data or (), _problem_lines(form), missing
     )
     beyond = (app for app in apps if lacking_of_app(actor(), app.permissions))
     webhook = mark_beyond_reach(webhook, beyond)

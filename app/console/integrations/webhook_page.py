@@ -36,12 +36,7 @@ from app.console.integrations.event_subjects import (
 )
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import CATCH_UP_RATE, DISABLE_AFTER, RETENTION
-from app.domain.deliveries.statistics import (
-    ChartPeriod,
-    DeliverySpan,
-    all_durations,
-    success_rate,
-)
+from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan, all_durations, success_rate
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
 from app.domain.webhooks import not_permitted
@@ -286,9 +281,7 @@ def waiting_words(count: int) -> str:
     if not count:
         return ""
     return text(
-        "Send {count:,} waiting delivery now",
-        "Send {count:,} waiting deliveries now",
-        count=count,
+        "Send {count:,} waiting delivery now", "Send {count:,} waiting deliveries now", count=count
     )
 
 

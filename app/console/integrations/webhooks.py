@@ -34,20 +34,8 @@ from app.console.integrations.webhook_page import (
     webhook_health,
     webhook_title,
 )
-from app.console.lists.filters import (
-    Control,
-    Filter,
-    ListOrder,
-    Sort,
-    choice,
-    search,
-)
-from app.console.lists.list_page import (
-    Column,
-    EmptyState,
-    ListPage,
-    RowCount,
-)
+from app.console.lists.filters import Control, Filter, ListOrder, Sort, choice, search
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
 from app.domain.deliveries.deliveries import status_of
 from app.domain.deliveries.statistics import ChartPeriod
 from app.domain.events import EventType
@@ -103,11 +91,7 @@ _DONE = {
 
 
 def _read(
-    request: PageRequest,
-    *,
-    state: str = "",
-    sort: WebhookSort = WebhookSort.NEWEST,
-    **values: Any,
+    request: PageRequest, *, state: str = "", sort: WebhookSort = WebhookSort.NEWEST, **values: Any
 ) -> Page[ListedWebhook]:
     is_active = {"on": True, "off": False}.get(state)
     filter_ = WebhookFilter(

@@ -29,13 +29,7 @@ from app.console.lists.filters import (
 )
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
-from app.domain.values.pages import (
-    MAX_COUNTED,
-    Counts,
-    Page,
-    PageRequest,
-    read_cursor,
-)
+from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, read_cursor
 from app.domain.values.text import Plural, Sentence, translatable
 from app.web.translation import text, texts, translated
 

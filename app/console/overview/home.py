@@ -9,12 +9,7 @@ from flask import url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.charts import (
-    Kind,
-    Span,
-    StackChart,
-    make_stack_chart,
-)
+from app.console.frame.charts import Kind, Span, StackChart, make_stack_chart
 from app.console.frame.formatting import (
     amount,
     clock_element,
@@ -202,8 +197,7 @@ def _failure(webhook: FailingWebhook, now: datetime) -> str:
             since=since,
         )
     return html_text(
-        "No response since {since}. We'll keep retrying and disable it after 5 days.",
-        since=since,
+        "No response since {since}. We'll keep retrying and disable it after 5 days.", since=since
     )
 
 
@@ -219,11 +213,7 @@ def _switch_items(seen: Overview, *, can_change: bool) -> Iterable[AttentionItem
         action = text("Open storefront …")
         yield _with_action(item, question, action) if can_change else item
     if switches.password_login_mode is PasswordLoginMode.DISABLED:
-        item = AttentionItem(
-            "bad",
-            text("Password login is off."),
-            text(_OFF_MEANS),
-        )
+        item = AttentionItem("bad", text("Password login is off."), text(_OFF_MEANS))
         question = {"ask": "mode", "mode": PasswordLoginMode.ENABLED.value}
         action = text("Turn on password login …")
         yield _with_action(item, question, action) if can_change else item
@@ -328,11 +318,7 @@ _PASSWORD_LOGIN = {
             "Staff sign in with SSO. Passwords and passkeys give customer-level access only."
         ),
     ),
-    PasswordLoginMode.DISABLED: (
-        "bad",
-        translatable("Off"),
-        _OFF_MEANS,
-    ),
+    PasswordLoginMode.DISABLED: ("bad", translatable("Off"), _OFF_MEANS),
 }
 
 

@@ -45,10 +45,7 @@ from app.console.frame.session import (
     remember_change,
     set_up_sessions,
 )
-from app.console.frame.submissions import (
-    PROOFS,
-    keep_console_answer,
-)
+from app.console.frame.submissions import PROOFS, keep_console_answer
 from app.console.integrations import (
     app_installation,
     apps,
@@ -121,10 +118,7 @@ COUNTED = (
 )
 """Those whose forms count or use up something, before anyone is signed in."""
 
-WORTHLESS_TOO = OPEN | {
-    "console.sign_in.leave",
-    "console.preferences.keyboard",
-}
+WORTHLESS_TOO = OPEN | {"console.sign_in.leave", "console.preferences.keyboard"}
 """The only pages for staff whose session the login mode rejects."""
 
 _STOPPED = (SessionAccess.NOTHING, SessionAccess.NO_STAFF_RIGHTS)

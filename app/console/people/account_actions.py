@@ -58,9 +58,7 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
     return _act(
-        key,
-        translatable("Activated {name}."),
-        lambda: activate_user(ports(), actor(), key),
+        key, translatable("Activated {name}."), lambda: activate_user(ports(), actor(), key)
     )
 
 

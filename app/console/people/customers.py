@@ -269,9 +269,7 @@ CUSTOMERS = ListPage[User](
     },
     hint="Try another name, email or address, or remove a filter.",
     empty=EmptyState(
-        "people",
-        "No customers yet",
-        "People who register in your shop appear here.",
+        "people", "No customers yet", "People who register in your shop appear here."
     ),
 )
 
@@ -371,10 +369,7 @@ def _values(
         "programs": list_programs_of_user(ports(), actor(), user) if view == "account" else (),
         "sign_in": diagnosis and make_sign_in_card(diagnosis, actor(), now()),
         "metadata": person_metadata_card(
-            person,
-            "console.customers.show",
-            request.args,
-            is_manageable=viewer.is_manageable,
+            person, "console.customers.show", request.args, is_manageable=viewer.is_manageable
         ),
         "form": PersonForm.showing(details_of(person)),
         "mails": newest_mails(user.id) if can_call(actor(), list_mails) else None,

@@ -23,10 +23,7 @@ from app.console.frame.parts import Consequence, Question, icon, link, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once
-from app.console.lists.filters import (
-    Sort,
-    search,
-)
+from app.console.lists.filters import Sort, search
 from app.console.lists.list_page import (
     Column,
     EmptyState,

@@ -16,20 +16,8 @@ from app.console.frame.page_layout import (
 )
 from app.console.frame.parts import lines, link, moment, pill
 from app.console.frame.session import actor, ports
-from app.console.lists.filters import (
-    ListOrder,
-    choice,
-    day_filters,
-    search,
-)
-from app.console.lists.list_page import (
-    Column,
-    EmptyState,
-    ListPage,
-    RowCount,
-    Table,
-    reader,
-)
+from app.console.lists.filters import ListOrder, choice, day_filters, search
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, Table, reader
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.mails.mail_log import (
@@ -134,12 +122,7 @@ MAILS = ListPage[MailEntry](
     ),
     read=reader(list_mails, MailFilter),
     filters=(
-        search(
-            "Search",
-            "Name or email",
-            longest=MAX_TEXT_LENGTH,
-            argument="text",
-        ),
+        search("Search", "Name or email", longest=MAX_TEXT_LENGTH, argument="text"),
         choice("result", "Result", STATUS_LABELS, MailStatus, argument="status"),
         choice("kind", "Email", KIND_LABELS, MailKind),
         *day_filters(),
@@ -167,9 +150,7 @@ MAILS = ListPage[MailEntry](
     },
     hint="Try removing a filter or choosing other dates.",
     empty=EmptyState(
-        "envelope",
-        "No emails yet",
-        "Invitations, password resets and notices appear here.",
+        "envelope", "No emails yet", "Invitations, password resets and notices appear here."
     ),
 )
 
@@ -195,10 +176,7 @@ blueprint = PageGroup(
 def index() -> BaseResponse:
     """List emails, newest first, with the filters of the URL."""
     configuration = ports().configuration
-    return MAILS.show(
-        kept_days=configuration.mail_log_days,
-        is_sent=configuration.sends_mail,
-    )
+    return MAILS.show(kept_days=configuration.mail_log_days, is_sent=configuration.sends_mail)
 
 
 blueprint.add_url_rule("/export.csv", "export", MAILS.export)

@@ -13,12 +13,7 @@ from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Pill, Question, named, pill, small
 from app.console.frame.session import actor, ports
-from app.console.lists.filters import (
-    ListOrder,
-    Sort,
-    choice,
-    search,
-)
+from app.console.lists.filters import ListOrder, Sort, choice, search
 from app.domain.accounts.search import UserSort
 from app.domain.accounts.users import User
 from app.domain.passwords.imported_hashes import ImportedPasswordState
@@ -477,11 +472,7 @@ _DIALOGS = {
 PEOPLE_FILTERS = (
     search("Name, email or address"),
     choice(
-        "status",
-        "Status",
-        STATUSES,
-        {"active": True, "inactive": False},
-        argument="is_active",
+        "status", "Status", STATUSES, {"active": True, "inactive": False}, argument="is_active"
     ),
 )
 """What lists of people can be filtered by; with a search they are sorted by how it matches."""

@@ -23,9 +23,7 @@ from app.console.frame.parts import make_tabs
 from app.console.frame.permissions import PermissionsField
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
-from app.console.lists.filters import (
-    choice,
-)
+from app.console.lists.filters import choice
 from app.console.lists.list_page import (
     EmptyState,
     ListPage,
@@ -232,13 +230,7 @@ STAFF = ListPage[User](
     filters=(
         *PEOPLE_FILTERS,
         choice("group", "Group", {}, row_key, argument="group_id"),
-        choice(
-            "by",
-            "Signs in with",
-            SIGN_IN_METHODS,
-            SignInMethod,
-            argument="signs_in_by",
-        ),
+        choice("by", "Signs in with", SIGN_IN_METHODS, SignInMethod, argument="signs_in_by"),
     ),
     sorts=(OLDEST_PEOPLE, NEWEST_PEOPLE, *PEOPLE_BY_NAME),
     sorts_matches=True,

@@ -134,9 +134,7 @@ def staff_columns(
         ),
         Column("Groups", _groups, ("is-cut", "is-some")),
         Column(
-            "Signs in with",
-            lambda user: _method_cell(user, methods.get(user.id)),
-            ("is-state",),
+            "Signs in with", lambda user: _method_cell(user, methods.get(user.id)), ("is-state",)
         ),
         Column(
             "Second factor",

@@ -14,10 +14,7 @@ from wtforms import BooleanField, SelectMultipleField, StringField
 from wtforms.fields.choices import SelectChoice
 from wtforms.fields.core import UnboundField
 
-from app.console.frame.formatting import (
-    html_text,
-    shortened,
-)
+from app.console.frame.formatting import html_text, shortened
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import (
@@ -29,22 +26,8 @@ from app.console.frame.page_layout import (
 )
 from app.console.frame.parts import Consequence, Question, icon, lines, link, moment, muted
 from app.console.frame.session import actor, ports
-from app.console.lists.filters import (
-    Control,
-    Filter,
-    ListOrder,
-    Sort,
-    choice,
-    day_filters,
-    search,
-)
-from app.console.lists.list_page import (
-    Column,
-    EmptyState,
-    ListPage,
-    RowCount,
-    reader,
-)
+from app.console.lists.filters import Control, Filter, ListOrder, Sort, choice, day_filters, search
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, reader
 from app.console.security.audit_sentences import (
     act,
     field_label,
@@ -267,9 +250,7 @@ AUDIT_LOG = ListPage[AuditEntry](
     forms=("csv", "json"),
     hint="Try removing a filter or choosing other dates.",
     empty=EmptyState(
-        "journal-text",
-        "No changes yet",
-        "Changes appear here with who made them and from where.",
+        "journal-text", "No changes yet", "Changes appear here with who made them and from where."
     ),
 )
 

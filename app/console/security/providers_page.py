@@ -145,12 +145,7 @@ def _with_note(value: str, note: str) -> Markup:
     )
 
 
-_FOR_SIGN_IN = (
-    "client_id",
-    "oauth_authorization_url",
-    "oauth_token_url",
-    "json_web_key_set_url",
-)
+_FOR_SIGN_IN = ("client_id", "oauth_authorization_url", "oauth_token_url", "json_web_key_set_url")
 _FOR_TOKENS = ("json_web_key_set_url", "user_info_url")
 
 

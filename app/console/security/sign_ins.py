@@ -20,18 +20,8 @@ from app.console.frame.formatting import (
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.parts import lines, moment, pill, small
 from app.console.frame.session import actor, now, ports
-from app.console.lists.filters import (
-    ListOrder,
-    choice,
-    search,
-)
-from app.console.lists.list_page import (
-    Column,
-    EmptyState,
-    ListPage,
-    RowCount,
-    reader,
-)
+from app.console.lists.filters import ListOrder, choice, search
+from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, reader
 from app.console.people.sign_in_checks import (
     ACCOUNT_TYPES,
     METHODS,
@@ -177,22 +167,14 @@ SIGN_INS = ListPage[SignInEvent](
     is_counted=False,
     filters=(
         search(
-            "Search",
-            "Name, email, app or IP address",
-            longest=MAX_TEXT_LENGTH,
-            argument="text",
+            "Search", "Name, email, app or IP address", longest=MAX_TEXT_LENGTH, argument="text"
         ),
         choice("result", "Result", RESULTS, SignInResult),
         choice("reason", "Reason", REASONS, SignInReason),
         choice("method", "Method", METHODS, SignInMethod),
         choice("type", "Account type", ACCOUNT_TYPES, AccountType, argument="account_type"),
         choice(
-            "since",
-            "Time",
-            PERIODS,
-            Period,
-            argument="period",
-            default=Period.TWO_WEEKS.value,
+            "since", "Time", PERIODS, Period, argument="period", default=Period.TWO_WEEKS.value
         ),
     ),
     order=ListOrder.NEWEST_FIRST,
@@ -233,9 +215,7 @@ SIGN_INS = ListPage[SignInEvent](
     no_match="No matching sign-in attempts",
     hint="Try removing a filter or choosing a longer time.",
     empty=EmptyState(
-        "clock-history",
-        "No sign-in attempts yet",
-        "Failed attempts appear within a minute.",
+        "clock-history", "No sign-in attempts yet", "Failed attempts appear within a minute."
     ),
 )
 

@@ -20,15 +20,8 @@ from app.console.frame.page_layout import (
 from app.console.frame.parts import Consequence, Question, make_tabs
 from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
-from app.console.lists.filters import (
-    Sort,
-    search,
-)
-from app.console.lists.list_page import (
-    EmptyState,
-    ListPage,
-    RowCount,
-)
+from app.console.lists.filters import Sort, search
+from app.console.lists.list_page import EmptyState, ListPage, RowCount
 from app.console.security.providers_page import (
     VIEWS,
     Missing,
@@ -378,11 +371,7 @@ def confirm(slug: str) -> BaseResponse:
 
 
 def provider_page(
-    slug: str,
-    *,
-    state: str = "",
-    wrong: Sequence[str] = (),
-    trial: Trial = _UNTRIED,
+    slug: str, *, state: str = "", wrong: Sequence[str] = (), trial: Trial = _UNTRIED
 ) -> Response:
     """Return the page of a provider, with what was asked, refused or tried."""
     plugin = find_plugin(slug)
@@ -413,10 +402,7 @@ def provider_page(
 
 
 def _question(
-    plugin: Plugin,
-    state: str,
-    coverage: ProviderCoverage,
-    impact: ProviderDisableImpact | None,
+    plugin: Plugin, state: str, coverage: ProviderCoverage, impact: ProviderDisableImpact | None
 ) -> Question | None:
     if impact is not None:
         return disabling(plugin, impact, now())

@@ -15,17 +15,8 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import own_path, redirect_to, redirect_with_message
 from app.console.frame.parts import Consequence, Question, lines, moment
 from app.console.frame.session import actor, now, ports
-from app.console.lists.filters import (
-    Sort,
-    choice,
-    search,
-)
-from app.console.lists.list_page import (
-    Column,
-    EmptyState,
-    ListPage,
-    url_with,
-)
+from app.console.lists.filters import Sort, choice, search
+from app.console.lists.list_page import Column, EmptyState, ListPage, url_with
 from app.domain.values.errors import Refused
 from app.domain.values.ip_addresses import parse_address
 from app.domain.values.pages import Page, PageRequest
@@ -210,11 +201,7 @@ def _read(_request: PageRequest, **values: Any) -> Page[BlockDetails]:
 
 
 def _narrowed(
-    blocked: Sequence[BlockDetails],
-    *,
-    search: str = "",
-    why: str = "",
-    by_failures: bool = False,
+    blocked: Sequence[BlockDetails], *, search: str = "", why: str = "", by_failures: bool = False
 ) -> Page[BlockDetails]:
     """Return those that match the filters, in the order of the URL."""
     # For a full address the list has only this IP, however it was spelled.
@@ -241,10 +228,7 @@ BLOCKED_IPS = ListPage[BlockDetails](
     filters=(
         search("IP address", longest=64),
         choice(
-            "why",
-            "Reason",
-            REASONS,
-            {"accounts": "wrong_passwords", "unknown": "unknown_emails"},
+            "why", "Reason", REASONS, {"accounts": "wrong_passwords", "unknown": "unknown_emails"}
         ),
     ),
     sorts=(

@@ -99,10 +99,7 @@ _TIME = Markup('<time datetime="{}">{}</time>')
 
 
 def make_access_page(
-    found: Impact,
-    viewer: Viewer,
-    proposed: AccessChange | None = None,
-    wrong: Sequence[str] = (),
+    found: Impact, viewer: Viewer, proposed: AccessChange | None = None, wrong: Sequence[str] = ()
 ) -> AccessPage:
     """Return the page that shows ``found``, and asks about a change if one is ``proposed``."""
     switches = found.switches
@@ -317,10 +314,7 @@ _DONE_MODE = {
     PasswordLoginMode.CUSTOMERS_ONLY: translatable("Password login is limited to customers."),
     PasswordLoginMode.DISABLED: translatable("Password login is off."),
 }
-_DONE_OPEN = {
-    True: translatable("Storefront opened."),
-    False: translatable("Storefront closed."),
-}
+_DONE_OPEN = {True: translatable("Storefront opened."), False: translatable("Storefront closed.")}
 _OPEN = {"true": True, "false": False}
 
 blueprint = PageGroup(

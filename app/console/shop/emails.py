@@ -15,12 +15,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.frame.forms import EditForm, uploaded_image
 from app.console.frame.navigation import EMAILS, Entry, PageGroup, can_open
-from app.console.frame.page_layout import (
-    page,
-    redirect_to,
-    redirect_with_success,
-    refused_page,
-)
+from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.session import actor, ports
 from app.console.frame.submissions import entered_before, entered_fields, redirect_with_entered
 from app.console.shop.mail_previews import (
@@ -41,12 +36,7 @@ from app.console.shop.shop_settings import (
     take_form,
 )
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
-from app.domain.mails.design import (
-    MAX_HEIGHT,
-    MAX_LOGO_SIZE,
-    MAX_WIDTH,
-    logo_path,
-)
+from app.domain.mails.design import MAX_HEIGHT, MAX_LOGO_SIZE, MAX_WIDTH, logo_path
 from app.domain.mails.mail import (
     KIND_LABELS,
     LINK_EVENTS,

@@ -10,12 +10,7 @@ from wtforms import HiddenField, StringField, TextAreaField
 
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import EMAILS, Entry, Heading, PageGroup
-from app.console.frame.page_layout import (
-    mail_message,
-    page,
-    redirect_with_success,
-    refused_page,
-)
+from app.console.frame.page_layout import mail_message, page, redirect_with_success, refused_page
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import (

@@ -35,9 +35,7 @@ from app.console.frame.parts import Consequence, Fact, Question
 from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
-from app.domain.mails.mail import (
-    MailSender,
-)
+from app.domain.mails.mail import MailSender
 from app.domain.shop.setting_table import (
     Setting,
     SettingGroup,
@@ -146,11 +144,7 @@ def make_second_factor_card(
 
 
 def make_question(
-    shop: ShopSettings,
-    update: ShopUpdate,
-    counts: SecondFactorCounts,
-    now: datetime,
-    loaded: str,
+    shop: ShopSettings, update: ShopUpdate, counts: SecondFactorCounts, now: datetime, loaded: str
 ) -> Question | None:
     """Return the question before ``update``; ``None`` if it changes nothing.
 
@@ -290,10 +284,7 @@ class GroupHeading:
 
 HEADINGS = {
     SettingGroup.SHOP: GroupHeading(
-        translatable("Shop"),
-        "",
-        translatable("Save shop"),
-        translatable("Shop settings saved."),
+        translatable("Shop"), "", translatable("Save shop"), translatable("Shop settings saved.")
     ),
     SettingGroup.ACCOUNTS: GroupHeading(
         translatable("Customer accounts"),

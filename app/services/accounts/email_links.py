@@ -8,12 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.email_links import (
-    NOT_ME_PURPOSES,
-    LinkPurpose,
-    digest_of,
-    state_of,
-)
+from app.domain.accounts.email_links import NOT_ME_PURPOSES, LinkPurpose, digest_of, state_of
 from app.domain.accounts.emails import normalize_email
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.urls.redirects import redirect_problem

@@ -73,13 +73,7 @@ def _hash_for_link(
 
 
 def _replace_password(
-    ports: Ports,
-    actor: Actor,
-    session: Session,
-    user: UserRecord,
-    hashed: str,
-    *,
-    but: int = 0,
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, hashed: str, *, but: int = 0
 ) -> None:
     """Set a new password for ``user``, whose row is locked; end all sessions, or all ``but`` one.
 
@@ -152,13 +146,7 @@ def set_password(
 
 @building_block
 def sign_in_with_link(
-    ports: Ports,
-    actor: Actor,
-    begins: PendingSession,
-    *,
-    email: str,
-    password: str,
-    token: str,
+    ports: Ports, actor: Actor, begins: PendingSession, *, email: str, password: str, token: str
 ) -> PasswordSignIn:
     """Open a session after setting a password by a link; refuses as ``set_password`` does."""
     entry = SignInEntry(

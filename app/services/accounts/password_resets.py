@@ -69,10 +69,7 @@ def claim_reset(ports: Ports, session: Session, who: ColumnElement[bool]) -> Use
         .where(
             who,
             UserRecord.is_active.is_(True),
-            or_(
-                UserRecord.reset_requested_at.is_(None),
-                UserRecord.reset_requested_at <= before,
-            ),
+            or_(UserRecord.reset_requested_at.is_(None), UserRecord.reset_requested_at <= before),
         )
         .values(reset_requested_at=now)
         .returning(UserRecord.id)

@@ -5,17 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    delete,
-    false,
-    func,
-    literal,
-    or_,
-    select,
-    union_all,
-)
+from sqlalchemy import ColumnElement, Select, delete, false, func, literal, or_, select, union_all
 from sqlalchemy.orm import Session
 
 from app.domain.audit import (

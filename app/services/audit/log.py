@@ -158,10 +158,7 @@ def requesting_saver(stored: Mapping[str, object], *, granted: frozenset[Permiss
 
 @building_block
 def require_requester(
-    ports: Ports,
-    session: Session,
-    stored: Mapping[str, object],
-    granted: frozenset[Permission],
+    ports: Ports, session: Session, stored: Mapping[str, object], granted: frozenset[Permission]
 ) -> None:
     """Refuse OUT_OF_SCOPE_PERMISSION unless the person who asked could still grant ``granted``.
 

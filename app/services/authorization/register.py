@@ -177,10 +177,7 @@ def _current(ports: Ports, actor: Actor) -> Actor:
         raise TokenRejected(TokenFault.INVALID)
     user = effective_user(found, switches)
     return replace(
-        actor,
-        is_staff=user.is_staff,
-        permissions=user.permissions,
-        channel_ids=user.channel_ids,
+        actor, is_staff=user.is_staff, permissions=user.permissions, channel_ids=user.channel_ids
     )
 
 
@@ -269,11 +266,7 @@ def _declare(
 
         @wraps(use_case)
         def checked(
-            ports: Ports,
-            actor: Actor,
-            /,
-            *args: Arguments.args,
-            **kwargs: Arguments.kwargs,
+            ports: Ports, actor: Actor, /, *args: Arguments.args, **kwargs: Arguments.kwargs
         ) -> Result:
             current = REGISTER[declaration.name]
             check(current, actor)
@@ -334,11 +327,7 @@ def fresh_proof(
 
         @wraps(use_case)
         def proven(
-            ports: Ports,
-            actor: Actor,
-            /,
-            *args: Arguments.args,
-            **kwargs: Arguments.kwargs,
+            ports: Ports, actor: Actor, /, *args: Arguments.args, **kwargs: Arguments.kwargs
         ) -> Result:
             if actor.proof_is_old:
                 check(declaration, actor)
@@ -382,11 +371,7 @@ def lists_from_replica(
 
         @wraps(use_case)
         def listing(
-            ports: Ports,
-            actor: Actor,
-            /,
-            *args: Arguments.args,
-            **kwargs: Arguments.kwargs,
+            ports: Ports, actor: Actor, /, *args: Arguments.args, **kwargs: Arguments.kwargs
         ) -> Page[Item]:
             if ports.lagging_database is None:
                 return use_case(ports, actor, *args, **kwargs)
@@ -415,11 +400,7 @@ def counts_on_replica(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments
 
     @wraps(use_case)
     def counting(
-        ports: Ports,
-        actor: Actor,
-        /,
-        *args: Arguments.args,
-        **kwargs: Arguments.kwargs,
+        ports: Ports, actor: Actor, /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
         if ports.lagging_database is not None:
             ports = replace(ports, database=ports.lagging_database)

@@ -138,10 +138,7 @@ _LINKED = (
             AppClientRecord.subject == bindparam("subject"),
         ),
     )
-    .outerjoin(
-        AppRecord,
-        and_(AppRecord.id == AppClientRecord.app_id, _IS_ACTIVE),
-    )
+    .outerjoin(AppRecord, and_(AppRecord.id == AppClientRecord.app_id, _IS_ACTIVE))
     .where(ShopRecord.id == SHOP_ID)
 )
 _APP = _app_where(AppTokenRecord.digest == bindparam("digest"))
@@ -297,11 +294,7 @@ def find_provider_session_again(
     While settings of the provider wait for confirmation, users who hold more than those who
     changed them hold now aren't found, and no more is granted.
     """
-    values = {
-        "identity_id": token.identity_id,
-        "issuer": token.issuer,
-        "subject": token.subject,
-    }
+    values = {"identity_id": token.identity_id, "issuer": token.issuer, "subject": token.subject}
     row = ports.database.read(_IDENTITY, values)[0]
     state = read_shop_state(row, ports.clock.now())
     signed_out = row.signed_out_here, row.signed_out_there

@@ -366,10 +366,7 @@ _KINDS: Mapping[str, _Kind] = {
         frozenset({"name", "permissions", "users"}), update_group, _read_group, _write_group
     ),
     "staff.update": _Kind(
-        frozenset({"groups", "permissions", "is_active"}),
-        update_staff,
-        _read_person,
-        _write_staff,
+        frozenset({"groups", "permissions", "is_active"}), update_staff, _read_person, _write_staff
     ),
     "user.activate": _Kind(_ACTIVE, activate_user, _read_person, _switch_person),
     "user.deactivate": _Kind(_ACTIVE, deactivate_user, _read_person, _switch_person),

@@ -12,11 +12,7 @@ from app.domain.values.unchanging import unchanging
 from app.ports import Ports
 from app.ports.process_cache import CachedClientToken, CachedProviderToken
 from app.services.authorization.register import building_block
-from app.services.authorization.session_rights import (
-    LiveSession,
-    effective_user,
-    shown_user,
-)
+from app.services.authorization.session_rights import LiveSession, effective_user, shown_user
 from app.services.authorization.shop_state import Lookup, ShopState, load_shop_state
 from app.services.authorization.token_rights import (
     FoundApp,
@@ -271,8 +267,5 @@ def _app_actor(visitor: Visitor, found: FoundApp, client: AppClient | None = Non
 
 def _anonymous(visitor: Visitor, fault: TokenFault | None) -> Actor:
     return anonymous(
-        address=visitor.address,
-        user_agent=visitor.user_agent,
-        issuer=visitor.issuer,
-        fault=fault,
+        address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer, fault=fault
     )

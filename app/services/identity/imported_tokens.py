@@ -112,8 +112,7 @@ def _uncompared_tokens(ports: Ports, token: str, digest: bytes) -> list[NamedRow
             AppTokenRecord.last_four == last_four(token),
             AppTokenRecord.imported_hash.is_not(None),
             or_(
-                AppTokenRecord.expires_at.is_(None),
-                AppTokenRecord.expires_at > ports.clock.now(),
+                AppTokenRecord.expires_at.is_(None), AppTokenRecord.expires_at > ports.clock.now()
             ),
             WORKS,
         )
@@ -142,10 +141,7 @@ def _convert(ports: Ports, match: NamedRow, digest: bytes) -> None:
     """Replace the imported hash by a SHA-256, unless it changed since the comparison."""
     conversion = (
         update(AppTokenRecord)
-        .where(
-            AppTokenRecord.id == match.id,
-            AppTokenRecord.imported_hash == match.imported_hash,
-        )
+        .where(AppTokenRecord.id == match.id, AppTokenRecord.imported_hash == match.imported_hash)
         .values(digest=digest.hex(), imported_hash=None)
     )
     try:

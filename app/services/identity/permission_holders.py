@@ -6,17 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import (
-    ColumnElement,
-    FromClause,
-    Select,
-    delete,
-    func,
-    literal,
-    or_,
-    select,
-    union,
-)
+from sqlalchemy import ColumnElement, FromClause, Select, delete, func, literal, or_, select, union
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.staff import unmanageable_problem
@@ -209,8 +199,7 @@ def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> N
         return
     session.execute(
         delete(GroupMemberRecord).where(
-            GroupMemberRecord.user_id.in_(list(users)),
-            GroupMemberRecord.group_id.in_(groups),
+            GroupMemberRecord.user_id.in_(list(users)), GroupMemberRecord.group_id.in_(groups)
         )
     )
 

@@ -42,11 +42,7 @@ from app.ports.process_cache import (
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import building_block
 from app.services.authorization.token_rights import is_signed_out
-from app.services.identity.linked_accounts import (
-    SIGNED_OUT,
-    client_links,
-    find_or_create_account,
-)
+from app.services.identity.linked_accounts import SIGNED_OUT, client_links, find_or_create_account
 from app.services.identity.provider_assertions import (
     WAITS,
     ProviderPerson,
@@ -71,10 +67,7 @@ _REFUSED_SECONDS = 10.0
 _NO_LONGER = (
     "The account is deactivated or unlinked, or its owner has signed out everywhere since then."
 )
-_REASONS = {
-    "ACCOUNT_NOT_CONFIRMED": SignInReason.NOT_CONFIRMED,
-    "INACTIVE": SignInReason.INACTIVE,
-}
+_REASONS = {"ACCOUNT_NOT_CONFIRMED": SignInReason.NOT_CONFIRMED, "INACTIVE": SignInReason.INACTIVE}
 
 
 @dataclass(frozen=True, slots=True)

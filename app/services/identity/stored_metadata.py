@@ -63,11 +63,7 @@ def change_stored_metadata(
 
 @building_block
 def save_sent_metadata(
-    session: Session,
-    owner: Owner,
-    key: int,
-    public: Pairs,
-    private: Pairs = (),
+    session: Session, owner: Owner, key: int, public: Pairs, private: Pairs = ()
 ) -> dict[str, object]:
     """Set the keys that an input has under ``metadata`` and ``privateMetadata``.
 
@@ -79,11 +75,7 @@ def save_sent_metadata(
             session, owner, key, MetadataChange(values=public), "metadata"
         ),
         "private_metadata": change_stored_metadata(
-            session,
-            owner,
-            key,
-            MetadataChange(is_private=True, values=private),
-            "privateMetadata",
+            session, owner, key, MetadataChange(is_private=True, values=private), "privateMetadata"
         ),
     }
     return {name: list(keys) for name, keys in changed.items() if keys}

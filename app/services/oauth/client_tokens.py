@@ -9,12 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from app.domain.apps.apps import NewAppToken, is_app_token, token_digest
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.oauth import (
-    APP_TOKEN_LIFETIME,
-    REFRESH_PREFIX,
-    OAuthClient,
-    digest_of_secret,
-)
+from app.domain.oauth import APP_TOKEN_LIFETIME, REFRESH_PREFIX, OAuthClient, digest_of_secret
 from app.domain.sign_in.tokens import TokenType
 from app.domain.values.errors import TokenRejected, TrafficClosed
 from app.models import (

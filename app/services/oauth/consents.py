@@ -23,11 +23,7 @@ from app.models.record import insert_into
 from app.ports import Ports, ReadSession
 from app.ports.database import account
 from app.services.audit.log import Change, record
-from app.services.authorization.register import (
-    account_owner_only,
-    building_block,
-    requires_person,
-)
+from app.services.authorization.register import account_owner_only, building_block, requires_person
 from app.services.identity.users import find_manageable, require_manage_permission
 from app.services.oauth.clients import has_client_id, to_client
 from app.services.sign_in.reauthentication import own_id
@@ -61,10 +57,7 @@ def missing_consent(
 
 @building_block
 def not_allowed(
-    session: Session | ReadSession,
-    user_id: int,
-    client: OAuthClient,
-    scopes: Collection[str],
+    session: Session | ReadSession, user_id: int, client: OAuthClient, scopes: Collection[str]
 ) -> frozenset[str]:
     """Return the scopes that a person hasn't allowed ``client``; none for first parties.
 
@@ -204,8 +197,7 @@ def _disconnect(
     )
     session.execute(
         delete(OAuthCodeRecord).where(
-            OAuthCodeRecord.client_id == client.id,
-            OAuthCodeRecord.session_id.in_(own_sessions),
+            OAuthCodeRecord.client_id == client.id, OAuthCodeRecord.session_id.in_(own_sessions)
         )
     )
     ended = delete(SessionRecord).where(

@@ -32,11 +32,7 @@ from app.ports import Ports
 from app.ports.database import account
 from app.services.audit.log import Change, record
 from app.services.authorization.rate_limits import within_rate
-from app.services.authorization.register import (
-    account_owner_only,
-    fresh_proof,
-    input_decides,
-)
+from app.services.authorization.register import account_owner_only, fresh_proof, input_decides
 from app.services.authorization.shop_state import load_shop_state
 from app.services.oauth.clients import to_client
 from app.services.oauth.consents import store_consent
@@ -138,11 +134,7 @@ def _new_user_code(ports: Ports) -> str:
 
 
 def _store(
-    ports: Ports,
-    actor: Actor,
-    client: OAuthClient,
-    scopes: frozenset[str],
-    codes: DeviceCodes,
+    ports: Ports, actor: Actor, client: OAuthClient, scopes: frozenset[str], codes: DeviceCodes
 ) -> None:
     now = ports.clock.now()
     with ports.database.transaction() as session:

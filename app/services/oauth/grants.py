@@ -52,11 +52,7 @@ from app.services.authorization.register import (
     input_decides,
     public,
 )
-from app.services.authorization.session_rights import (
-    LiveSession,
-    effective_user,
-    find_session,
-)
+from app.services.authorization.session_rights import LiveSession, effective_user, find_session
 from app.services.authorization.shop_state import Lookup
 from app.services.oauth.client_sessions import ClientPerson, join_sessions, sid_of_grant
 from app.services.oauth.clients import has_client_id, record_client_use, to_client
@@ -347,12 +343,7 @@ def judge_grant(
 
 @building_block
 def sign_grant(
-    ports: Ports,
-    actor: Actor,
-    client: OAuthClient,
-    begun: BegunGrant,
-    *,
-    is_limited: bool = False,
+    ports: Ports, actor: Actor, client: OAuthClient, begun: BegunGrant, *, is_limited: bool = False
 ) -> Granted:
     """Return what a client gets of a grant that was stored; ``is_limited``: not all of it.
 

@@ -56,13 +56,7 @@ def _outbox_event(ports: Ports, actor: Actor, event: Event) -> OutboxEventRecord
 
 
 @building_block
-def add_mail(
-    ports: Ports,
-    session: Session,
-    mail: Mail,
-    *,
-    user_id: int | None = None,
-) -> None:
+def add_mail(ports: Ports, session: Session, mail: Mail, *, user_id: int | None = None) -> None:
     """Queue ``mail``: it is sent after the transaction of ``session`` has been committed.
 
     ``user_id`` is the account it is about, which decides on its language and time zone.

@@ -173,12 +173,7 @@ def update_customer(
 
 
 def _change(
-    ports: Ports,
-    actor: Actor,
-    session: Session,
-    key: int,
-    field: str,
-    change: CustomerChange,
+    ports: Ports, actor: Actor, session: Session, key: int, field: str, change: CustomerChange
 ) -> User:
     """Make a checked change in the transaction of ``session``; refuses as ``update_customer``."""
     user = _find(session, key, field)

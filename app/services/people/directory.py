@@ -43,13 +43,7 @@ from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.providers import has_sign_on, is_known_to_provider
 from app.services.identity.users import NEEDED, stored_email
 from app.services.lists.filters import Where, in_range, is_reached, nested_condition
-from app.services.lists.paging import (
-    Order,
-    in_order,
-    read_by_keys,
-    read_page,
-    with_conditions,
-)
+from app.services.lists.paging import Order, in_order, read_by_keys, read_page, with_conditions
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)

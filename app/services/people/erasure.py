@@ -7,13 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, false, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.users import (
-    ERASED,
-    User,
-    pseudonym_of,
-    pseudonymous_email,
-    without_texts,
-)
+from app.domain.accounts.users import ERASED, User, pseudonym_of, pseudonymous_email, without_texts
 from app.domain.authorization.actor import Actor, ActorKind, holds_all_permissions
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order
 from app.domain.events import EVENTS

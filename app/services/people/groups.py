@@ -42,12 +42,7 @@ from app.services.authorization.register import (
     requires_person,
 )
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
-from app.services.identity.permission_holders import (
-    join,
-    leave,
-    lock_grants,
-    prevent_unmanageable,
-)
+from app.services.identity.permission_holders import join, leave, lock_grants, prevent_unmanageable
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.outbox.publisher import add_event

@@ -21,12 +21,7 @@ from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.email_links import drop_links, redirect_refusal
 from app.services.audit.log import record, user_change
 from app.services.authorization.register import building_block, fresh_proof, requires_person
-from app.services.identity.permission_holders import (
-    join,
-    leave,
-    lock_grants,
-    prevent_unmanageable,
-)
+from app.services.identity.permission_holders import join, leave, lock_grants, prevent_unmanageable
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
 from app.services.identity.users import (
     BeforeDeletion,

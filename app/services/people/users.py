@@ -428,10 +428,7 @@ def invite(
     purpose = LinkPurpose.INVITATION
     token = make_link(ports, session, user, purpose)
     page = normalize_url(redirect_url)
-    values = {
-        "link": with_query(page, email=user.email, token=token),
-        **lifetime_values(purpose),
-    }
+    values = {"link": with_query(page, email=user.email, token=token), **lifetime_values(purpose)}
     if user.is_staff:
         values["inviter"] = "" if actor.is_trusted else actor.name
         mail = Mail(MailKind.STAFF_INVITATION, user.email, values)

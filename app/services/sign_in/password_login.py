@@ -82,12 +82,7 @@ def create_token(
 
 @building_block
 def sign_in_with_password(
-    ports: Ports,
-    actor: Actor,
-    begins: PendingSession,
-    *,
-    email: str | None,
-    password: str | None,
+    ports: Ports, actor: Actor, begins: PendingSession, *, email: str | None, password: str | None
 ) -> PasswordSignIn:
     """Open a session by password; refuses as ``create_token`` does.
 

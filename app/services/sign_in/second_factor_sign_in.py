@@ -361,10 +361,7 @@ def finish_with_code(
 
 @building_block
 def finish(
-    ports: Ports,
-    actor: Actor,
-    found: SecondFactorChallengeRecord,
-    check: Callable[[], Proved],
+    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, check: Callable[[], Proved]
 ) -> PasswordSignIn:
     """Check an answer as an attempt of the login throttle, then open the session."""
     entry = SignInEntry(
@@ -443,11 +440,7 @@ _PASSKEY_REFUSED = Problem(
     "This passkey wasn't accepted. Try again, or sign in another way.",
     "credential",
 )
-_ANSWERED = (
-    ChallengePurpose.SIGN_IN,
-    ChallengePurpose.PASSKEY_SIGN_IN,
-    ChallengePurpose.PROOF,
-)
+_ANSWERED = (ChallengePurpose.SIGN_IN, ChallengePurpose.PASSKEY_SIGN_IN, ChallengePurpose.PROOF)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,7 @@ from app.models import SessionRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, building_block
-from app.services.authorization.session_rights import (
-    USER_COLUMNS,
-    read_user,
-    stored_switches,
-)
+from app.services.authorization.session_rights import USER_COLUMNS, read_user, stored_switches
 from app.services.second_factors.challenges import (
     PendingSession,
     SecondFactorRequired,
@@ -225,8 +221,7 @@ def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | Non
 
 
 DISABLED = Problem(
-    "DISABLED_AUTHENTICATION_METHOD",
-    "Password login is disabled. Sign in with SSO.",
+    "DISABLED_AUTHENTICATION_METHOD", "Password login is disabled. Sign in with SSO."
 )
 NO_STAFF = Problem(
     "INVALID",

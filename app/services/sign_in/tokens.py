@@ -15,13 +15,7 @@ from app.domain.authorization.actor import Actor, ClientGrant
 from app.domain.shop.settings import Switches
 from app.domain.sign_in.jws import claimed_key
 from app.domain.sign_in.sign_in_log import SignInMethod
-from app.domain.sign_in.tokens import (
-    Claims,
-    Subject,
-    TokenType,
-    make_claims,
-    successor_of,
-)
+from app.domain.sign_in.tokens import Claims, Subject, TokenType, make_claims, successor_of
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
 from app.models import SessionRecord
 from app.ports import Ports

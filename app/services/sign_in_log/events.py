@@ -168,11 +168,7 @@ def _of_visible_type(actor: Actor) -> list[ColumnElement[bool]]:
 
 def _holds(ports: Ports, text: str) -> ColumnElement[bool]:
     """Return whether an entry holds ``text``, or is about that unknown email."""
-    searched = (
-        _event.name,
-        _event.address,
-        UserRecord.first_name + " " + UserRecord.last_name,
-    )
+    searched = (_event.name, _event.address, UserRecord.first_name + " " + UserRecord.last_name)
     digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, normalize_email(text))
     return or_(
         _event.email_digest.in_(digests), *(contains_text(column, text) for column in searched)

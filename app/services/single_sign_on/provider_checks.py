@@ -568,12 +568,7 @@ def _group_changes(
 
 
 def _permissions_with(
-    ports: Ports,
-    user: User | None,
-    joins: Sequence[str],
-    leaves: Sequence[str],
-    *,
-    becomes: bool,
+    ports: Ports, user: User | None, joins: Sequence[str], leaves: Sequence[str], *, becomes: bool
 ) -> frozenset[Permission]:
     """Return the permissions of ``user`` after they joined and left groups by these names.
 

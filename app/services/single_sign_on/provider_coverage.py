@@ -184,11 +184,7 @@ class _AccessState:
 @building_block
 @contextmanager
 def prevent_lockout(
-    ports: Ports,
-    actor: Actor,
-    session: Session,
-    before: Provider,
-    after: Provider,
+    ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider
 ) -> Iterator[None]:
     """Raise ``LockoutRefused`` (INVALID on the setting) if no one could undo the block's change.
 

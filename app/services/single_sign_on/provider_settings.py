@@ -65,9 +65,7 @@ from app.services.single_sign_on.provider_coverage import prevent_lockout, signe
 _SETTINGS = tuple(field.name for field in fields(Provider) if field.name not in ("id", "slug"))
 _NOTHING_WAITS = Problem("INVALID", "Nothing waits for confirmation.", "provider")
 _CHANGED = Problem(
-    "INVALID",
-    "The settings have been changed since. Check them again, then confirm.",
-    "version",
+    "INVALID", "The settings have been changed since. Check them again, then confirm.", "version"
 )
 
 

@@ -145,10 +145,7 @@ def _digest(state: str) -> str:
 
 @building_block
 def ask_for_tokens(
-    ports: Ports,
-    provider: Provider,
-    purpose: CallPurpose,
-    ask: Callable[[Client], TokenResponse],
+    ports: Ports, provider: Provider, purpose: CallPurpose, ask: Callable[[Client], TokenResponse]
 ) -> TokenResponse:
     """Call ``ask`` at the token endpoint as this service's client.
 
@@ -478,11 +475,7 @@ def verify_code(
 
 
 def _sign_in(
-    ports: Ports,
-    actor: Actor,
-    proven: VerifiedSignIn,
-    terms: SignInTerms,
-    entry: SignInEntry,
+    ports: Ports, actor: Actor, proven: VerifiedSignIn, terms: SignInTerms, entry: SignInEntry
 ) -> ProviderSignIn:
     provider_person = proven.provider_person
     with ports.database.transaction() as session:

@@ -121,9 +121,7 @@ def test_query_keeps_its_lines_for_people(ports: Ports, installed: Installation)
     assert "\\n" in installed.run("webhook", "show", "hook").stdout
 
 
-def test_new_secret_is_printed_on_one_line(
-    installed: Installation,
-) -> None:
+def test_new_secret_is_printed_on_one_line(installed: Installation) -> None:
     target = f"https://app.example.com/{'a-long-path/' * 5}"
     assert installed.run("webhook", "edit", "hook", "--target-url", target).returncode == 0
     words = ("webhook", "update", "--rotate-secret", "--yes")
@@ -307,7 +305,7 @@ def test_remote_commands_need_no_local_installation(shops: Shops, tmp_path: Path
     done = alone.run("webhook", "list", "--short", "-u", shops.url)
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.split("\t")[1] for line in done.stdout.splitlines()] == [
-        *("plain", "asking", "silent"),
+        *("plain", "asking", "silent")
     ]
     local = alone.run("webhook", "list", "--json")
     assert local.returncode == 1

@@ -46,7 +46,7 @@ def test_folding_is_idempotent(text: str) -> None:
 
 def test_person_is_found_by_email_domain_and_names() -> None:
     assert words_of("x1@mail.example.com", "Anna Maria", "van der Berg") == {
-        *("x1@mail.example.com", "mail.example.com", "anna", "maria", "van", "der", "berg"),
+        *("x1@mail.example.com", "mail.example.com", "anna", "maria", "van", "der", "berg")
     }
 
 
@@ -57,7 +57,7 @@ def test_parts_of_a_double_name_are_words() -> None:
 
 def test_prefix_words_are_not_stored() -> None:
     assert words_of("anna.berg@example.com", "Anna", "Berg") == {
-        *("anna.berg@example.com", "example.com", "berg"),
+        *("anna.berg@example.com", "example.com", "berg")
     }
 
 

@@ -79,11 +79,7 @@ def test_manifest_is_read_completely() -> None:
     assert added.permissions == {Permission.MANAGE_ORDERS}
     assert added.settings == {"a": 1}
     [hook] = manifest.webhooks
-    assert (hook.name, hook.events, hook.is_active) == (
-        "Staff",
-        (EventType.STAFF_CREATED,),
-        False,
-    )
+    assert (hook.name, hook.events, hook.is_active) == ("Staff", (EventType.STAFF_CREATED,), False)
 
 
 def test_app_without_a_back_end_has_no_token_target_url() -> None:

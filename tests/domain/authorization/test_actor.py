@@ -32,9 +32,7 @@ def test_actor_kinds_are_distinguished(
 
 
 @cases("actor", [OPERATOR, WORKER])
-def test_operator_and_installation_can_do_everything(
-    actor: Actor,
-) -> None:
+def test_operator_and_installation_can_do_everything(actor: Actor) -> None:
     assert actor.permissions == ALL_PERMISSIONS
     assert all(actor.holds(permission) for permission in Permission)
 

@@ -86,11 +86,7 @@ def test_permissions_of_another_version_are_ignored() -> None:
 
 @cases(
     ("mine", "other", "both"),
-    [
-        ({PRODUCTS, USERS}, {USERS}, {USERS}),
-        ({PRODUCTS}, {USERS}, set()),
-        (set(), {USERS}, set()),
-    ],
+    [({PRODUCTS, USERS}, {USERS}, {USERS}), ({PRODUCTS}, {USERS}, set()), (set(), {USERS}, set())],
 )
 def test_refresh_grants_no_more_than_the_login(
     mine: set[Permission], other: set[Permission], both: set[Permission]

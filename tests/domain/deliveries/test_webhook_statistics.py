@@ -5,12 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.domain.deliveries.statistics import (
-    ChartPeriod,
-    DeliverySpan,
-    all_durations,
-    success_rate,
-)
+from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan, all_durations, success_rate
 from tests.fixtures.cases import cases
 
 NOW = datetime(2026, 3, 1, 12, 34, 56, tzinfo=UTC)

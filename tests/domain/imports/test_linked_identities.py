@@ -47,8 +47,4 @@ def test_shared_subject_links_no_account() -> None:
     converted = convert_identity(person("auth0|1"), KEY, {"auth0|1"})
     assert converted.value is None
     [finding] = converted.findings
-    assert (finding.key, finding.code, finding.outcome) == (
-        5,
-        "SUBJECT_SHARED",
-        Outcome.LEFT_OUT,
-    )
+    assert (finding.key, finding.code, finding.outcome) == (5, "SUBJECT_SHARED", Outcome.LEFT_OUT)

@@ -55,11 +55,7 @@ def test_plugin_without_awkward_values_has_no_findings() -> None:
     assert (provider.id, provider.name, provider.active) == (9, "OpenID Connect", True)
     assert provider.works
     expected = {name: "" if value is None else value for name, value in STORED.items()}
-    assert provider.settings == {
-        **expected,
-        "scope_prefix": "saleor",
-        "accepted_clients": "",
-    }
+    assert provider.settings == {**expected, "scope_prefix": "saleor", "accepted_clients": ""}
     assert "hunter2" not in repr(provider)
 
 
@@ -82,11 +78,7 @@ def test_settings_can_be_texts_or_missing() -> None:
     [
         ({"oauth_logout_url": "javascript:alert(1)"}, ["PROVIDER_SETTING_REFUSED"], True),
         ({"client_id": "x" * 1025}, ["PROVIDER_SETTING_REFUSED"], True),
-        (
-            {"oauth_token_url": "", "user_info_url": ""},
-            ["PROVIDER_INCOMPLETE"],
-            False,
-        ),
+        ({"oauth_token_url": "", "user_info_url": ""}, ["PROVIDER_INCOMPLETE"], False),
         (
             {"json_web_key_set_url": "ftp://id.example/keys"},
             ["PROVIDER_SETTING_REFUSED", "PROVIDER_INCOMPLETE"],

@@ -61,14 +61,7 @@ def test_with_unknown_emails_the_wait_doubles_after_every_tenth_failure(
 
 @cases(
     ("failures", "known_failures", "user_failures", "seconds"),
-    [
-        (31, 1, 1, 8),
-        (5, 5, 1, 16),
-        (5, 1, 5, 16),
-        (41, 4, 3, 16),
-        (12, 2, 2, 2),
-        (0, 0, 0, 1),
-    ],
+    [(31, 1, 1, 8), (5, 5, 1, 16), (5, 1, 5, 16), (41, 4, 3, 16), (12, 2, 2, 2), (0, 0, 0, 1)],
 )
 def test_longest_of_three_waits_applies(
     failures: int, known_failures: int, user_failures: int, seconds: int

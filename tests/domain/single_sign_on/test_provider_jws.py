@@ -5,11 +5,7 @@ import json
 
 import pytest
 
-from app.domain.sign_in.jws import (
-    MAX_PROVIDER_TOKEN_LENGTH,
-    peek,
-    read_foreign_token,
-)
+from app.domain.sign_in.jws import MAX_PROVIDER_TOKEN_LENGTH, peek, read_foreign_token
 from app.domain.single_sign_on.provider_tokens import ALGORITHMS
 from app.domain.values.errors import TokenFault, TokenRejected
 from tests.fixtures.cases import cases
@@ -57,10 +53,7 @@ def test_any_other_algorithm_is_refused(algorithm: object) -> None:
     assert fault_of(token(alg=algorithm)) is TokenFault.ALGORITHM
 
 
-@cases(
-    "header",
-    [{"crit": ["exp"]}, {"crit": []}, {"crit": None}, {"kid": 5}, {"kid": ["key-1"]}],
-)
+@cases("header", [{"crit": ["exp"]}, {"crit": []}, {"crit": None}, {"kid": 5}, {"kid": ["key-1"]}])
 def test_critical_header_is_refused(header: dict[str, object]) -> None:
     assert fault_of(token(**header)) is TokenFault.INVALID
 

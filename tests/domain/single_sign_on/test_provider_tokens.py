@@ -209,10 +209,7 @@ def test_access_token_of_a_code_needs_no_openid() -> None:
     assert read_access_token(token, PLAIN, now=NOW, shop="latchkey").subject == "alice"
 
 
-@cases(
-    ("changes", "subject"),
-    [({"uid": "00u1"}, "00u1"), ({"uid": "00u1", "sub": ...}, "00u1")],
-)
+@cases(("changes", "subject"), [({"uid": "00u1"}, "00u1"), ({"uid": "00u1", "sub": ...}, "00u1")])
 def test_subject_is_the_configured_claim(changes: dict[str, object], subject: str) -> None:
     okta = replace(PLAIN, subject_claim="uid")
     read = read_access_token(signed(ACCESS, **changes), okta, now=NOW, shop="latchkey")
@@ -263,10 +260,7 @@ def test_scopes_grant_permissions_only_for_our_audience(
 @cases(
     ("scope", "grant"),
     [
-        (
-            "saleor:manage_users",
-            ScopeGrant(frozenset({Permission.MANAGE_USERS}), is_staff=True),
-        ),
+        ("saleor:manage_users", ScopeGrant(frozenset({Permission.MANAGE_USERS}), is_staff=True)),
         ("saleor:staff", ScopeGrant(is_staff=True)),
         ("latchkey:manage_users latchkey:staff", ScopeGrant()),
     ],

@@ -5,13 +5,7 @@ from datetime import UTC, datetime
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.webhooks import (
-    UNKNOWN_SAVER,
-    Saver,
-    is_within_limit,
-    may_receive_link,
-    saver_of,
-)
+from app.domain.webhooks import UNKNOWN_SAVER, Saver, is_within_limit, may_receive_link, saver_of
 from tests.fixtures.cases import cases
 
 APPS, ORDERS, PAGES, STAFF = (

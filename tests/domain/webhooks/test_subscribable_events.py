@@ -1,11 +1,7 @@
 """Of which events an app is told, by what it holds."""
 
 from app.domain.events import EVENTS
-from app.domain.webhooks import (
-    not_permitted,
-    receives_nothing,
-    required_permission,
-)
+from app.domain.webhooks import not_permitted, receives_nothing, required_permission
 from tests.fixtures.cases import cases
 
 ORDERS, PRODUCTS = "MANAGE_ORDERS", "MANAGE_PRODUCTS"

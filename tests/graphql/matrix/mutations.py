@@ -88,9 +88,7 @@ ACCOUNTS = {
         FOR_A_CUSTOMER, 'customerId: "$customer", input: {firstName: "Ann"}', IMPERSONATION
     ),
     "sendConfirmationEmail": Row(
-        THEMSELVES,
-        f'channel: "", redirectUrl: "{_PAGE}"',
-        codes=("ACCOUNT_CONFIRMED",),
+        THEMSELVES, f'channel: "", redirectUrl: "{_PAGE}"', codes=("ACCOUNT_CONFIRMED",)
     ),
     "requestEmailChange": Row(
         THEMSELVES, f'newEmail: "new@example.com", password: "{PASSWORD}", redirectUrl: "{_PAGE}"'

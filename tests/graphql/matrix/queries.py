@@ -79,9 +79,7 @@ QUERIES = {
     "webhook": Row(ANY_WEBHOOK, 'id: "$webhook"', (MANAGING_APPS,)),
     "webhookEvents": Row(Rule("- - - + - + - -"), "", (MANAGING_APPS,)),
     "webhookSamplePayload": Row(
-        Rule("- - - + - + - +", (Caller.STAFF, Caller.APP)),
-        "eventType: ORDER_CREATED",
-        (ORDERS,),
+        Rule("- - - + - + - +", (Caller.STAFF, Caller.APP)), "eventType: ORDER_CREATED", (ORDERS,)
     ),
     "mailTemplates": Row(HOLDING_PEOPLE, "", (SETTINGS,)),
     "mailTemplate": Row(HOLDING_PEOPLE, "kind: PASSWORD_RESET", (SETTINGS,)),
@@ -117,10 +115,7 @@ QUERIES = {
 
 _CUSTOMER = 'user(id: "$customer")'
 _STAFF = 'user(id: "$staff")'
-_ANY_PUBLIC_METADATA = {
-    "metadata": "metadata { key }",
-    "metafields": 'metafields(keys: ["key"])',
-}
+_ANY_PUBLIC_METADATA = {"metadata": "metadata { key }", "metafields": 'metafields(keys: ["key"])'}
 _PUBLIC_METADATA = _ANY_PUBLIC_METADATA | {"metafield": 'metafield(key: "key")'}
 _ANY_PRIVATE_METADATA = {
     "privateMetadata": "privateMetadata { key }",

@@ -11,14 +11,7 @@ from app.services.sign_in.password_login import create_token
 from tests.builders.audit import trail
 from tests.builders.links import link_for
 from tests.builders.outbox import events, mails
-from tests.builders.people import (
-    NOBODY,
-    PASSWORD,
-    change_user,
-    make_user,
-    sessions_of,
-    sign_in,
-)
+from tests.builders.people import NOBODY, PASSWORD, change_user, make_user, sessions_of, sign_in
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
 

@@ -17,13 +17,7 @@ from app.services.metadata import public_metadata_of_users
 from tests.builders.addresses import addresses_of
 from tests.builders.audit import trail
 from tests.builders.outbox import events
-from tests.builders.people import (
-    NOBODY,
-    actor_of,
-    make_staff,
-    make_user,
-    user_as_stored,
-)
+from tests.builders.people import NOBODY, actor_of, make_staff, make_user, user_as_stored
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
 from tests.services.error_codes import codes

@@ -203,10 +203,7 @@ def test_email_is_restored(ports: Ports) -> None:
     assert (secured.email, secured.restored, secured.taken) == (OLD, OLD, "")
     assert user_as_stored(ports, user_id).email == OLD
     told = [(mail.kind, mail.recipient, mail.values["not_me"]) for mail in mails(ports)[-2:]]
-    assert told == [
-        (MailKind.EMAIL_CHANGED, NEW_EMAIL, ""),
-        (MailKind.ACCOUNT_SECURED, OLD, ""),
-    ]
+    assert told == [(MailKind.EMAIL_CHANGED, NEW_EMAIL, ""), (MailKind.ACCOUNT_SECURED, OLD, "")]
     (row,) = trail(ports, "account.secure")
     assert (row.before, row.after["email"]) == ({"email": NEW_EMAIL}, OLD)
     assert [event.type for event in events(ports)[-2:]] == [

@@ -13,13 +13,7 @@ from app.ports import Ports
 from app.services.accounts.email_changes import confirm_email_change
 from tests.builders.links import link_for
 from tests.builders.outbox import events, mails
-from tests.builders.people import (
-    actor_of,
-    change_user,
-    make_user,
-    sessions_of,
-    user_as_stored,
-)
+from tests.builders.people import actor_of, change_user, make_user, sessions_of, user_as_stored
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 

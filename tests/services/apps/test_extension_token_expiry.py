@@ -9,18 +9,13 @@ from sqlalchemy import delete
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused, TokenFault
-from app.models import (
-    SessionRecord,
-)
+from app.models import SessionRecord
 from app.ports import Ports
 from app.services.apps.app_changes import deactivate_app, delete_app
 from app.services.people.user_status import deactivate_user, sign_out_user
 from app.services.sign_in.sessions import deactivate_all_tokens
 from app.services.sign_in.tokens import verify_token
-from tests.builders.people import (
-    NOBODY,
-    sign_in,
-)
+from tests.builders.people import NOBODY, sign_in
 from tests.builders.tokens import claims_in
 from tests.fakes.clock import FakeClock
 from tests.services.extension_setup import Scene, acts, set_scene, token_for

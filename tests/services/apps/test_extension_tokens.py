@@ -11,13 +11,7 @@ from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.tokens import refresh_token, verify_token
 from tests.builders.apps import app_as_stored, extension_token, make_app, make_extension_app
-from tests.builders.people import (
-    NOBODY,
-    actor_of,
-    make_staff,
-    make_user,
-    visit,
-)
+from tests.builders.people import NOBODY, actor_of, make_staff, make_user, visit
 from tests.builders.shop import set_mode
 from tests.builders.tokens import altered, claims_in
 from tests.fixtures.statements import recorded_statements

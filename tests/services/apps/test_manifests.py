@@ -16,11 +16,7 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Http, Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.apps.app_changes import NewApp, create_app
-from app.services.apps.installation_requests import (
-    MAX_SIZE,
-    fetch_manifest,
-    list_installations,
-)
+from app.services.apps.installation_requests import MAX_SIZE, fetch_manifest, list_installations
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, visit

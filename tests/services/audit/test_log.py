@@ -39,10 +39,7 @@ def test_audit_entry_has_actor_action_subject_time_and_address(
     assert (row.before, row.after) == ({"name": "Old"}, {"name": "Importer"})
 
 
-@cases(
-    ("actor", "name"),
-    [(OPERATOR, "operator"), (WORKER, "worker"), (anonymous(), "anonymous")],
-)
+@cases(("actor", "name"), [(OPERATOR, "operator"), (WORKER, "worker"), (anonymous(), "anonymous")])
 def test_actor_without_name_is_named_by_kind(ports: Ports, actor: Actor, name: str) -> None:
     write(ports, actor, Change("x", "Shop", 1))
 

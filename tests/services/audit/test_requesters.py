@@ -6,12 +6,7 @@ from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.ports import Ports
-from app.services.audit.log import (
-    requester,
-    requesting_saver,
-    require_requester,
-    store_requester,
-)
+from app.services.audit.log import requester, requesting_saver, require_requester, store_requester
 from tests.fixtures.cases import cases
 
 HELD = frozenset({Permission.MANAGE_APPS})

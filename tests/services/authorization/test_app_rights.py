@@ -65,9 +65,7 @@ def test_inactive_app_is_anonymous(ports: Ports) -> None:
     assert not admits(identity.actor, identity.switches)
 
 
-def test_unknown_or_revoked_app_token_is_anonymous(
-    ports: Ports,
-) -> None:
+def test_unknown_or_revoked_app_token_is_anonymous(ports: Ports) -> None:
     _, token = make_app(ports)
     unknown = make_app_token("x" * TOKEN_RANDOM_LENGTH)
     assert who(ports, token).actor.is_app

@@ -121,9 +121,7 @@ def test_invalid_credential_is_reported_where_an_identity_is_required(
 
 
 @cases("fault", TokenFault)
-def test_invalid_credential_does_not_prevent_public_operations(
-    fault: TokenFault,
-) -> None:
+def test_invalid_credential_does_not_prevent_public_operations(fault: TokenFault) -> None:
     check(Declaration("x", Rule.PUBLIC), anonymous(fault=fault))
 
 

@@ -23,10 +23,7 @@ MODES = PasswordLoginMode
 
 
 def caller(
-    ports: Ports,
-    user_id: int,
-    origin: SessionOrigin = PASSWORD,
-    amr: tuple[str, ...] = (),
+    ports: Ports, user_id: int, origin: SessionOrigin = PASSWORD, amr: tuple[str, ...] = ()
 ) -> Actor:
     return identify(ports, visit(sign_in(ports, user_id, origin, amr=amr).access)).actor
 

@@ -13,12 +13,7 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, Range, moment_range, read_cursor
 from app.ports import Ports
-from app.services.commerce.products import (
-    ALL_PRODUCTS,
-    ProductFilter,
-    list_products,
-    show_product,
-)
+from app.services.commerce.products import ALL_PRODUCTS, ProductFilter, list_products, show_product
 from tests.builders.products import make_product, product_id
 from tests.fakes.clock import FakeClock
 from tests.fixtures.cases import cases

@@ -162,10 +162,7 @@ SEARCHES = (
     (OrderFilter(statuses=(OrderStatus.UNCONFIRMED,)), "nn ann"),
     (OrderFilter(statuses=(OrderStatus.UNCONFIRMED, OrderStatus.FULFILLED)), "nn bob ann"),
     (OrderFilter(payments=(PaymentStatus.FULLY_CHARGED,)), "bob"),
-    (
-        OrderFilter(payments=(PaymentStatus.NOT_CHARGED,), statuses=(OrderStatus.FULFILLED,)),
-        "",
-    ),
+    (OrderFilter(payments=(PaymentStatus.NOT_CHARGED,), statuses=(OrderStatus.FULFILLED,)), ""),
     (OrderFilter(payments=tuple(PaymentStatus)), "nn bob ann"),
     (OrderFilter(payments=()), ""),
     (OrderFilter(ids=()), ""),

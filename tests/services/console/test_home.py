@@ -29,11 +29,7 @@ from tests.builders.webhooks import change_webhook, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
 
-PENDING, SUCCESS, FAILED = (
-    DeliveryStatus.PENDING,
-    DeliveryStatus.SUCCESS,
-    DeliveryStatus.FAILED,
-)
+PENDING, SUCCESS, FAILED = (DeliveryStatus.PENDING, DeliveryStatus.SUCCESS, DeliveryStatus.FAILED)
 
 
 @pytest.fixture
@@ -59,11 +55,7 @@ def test_overview_shows_both_switches(ports: Ports, clock: FakeClock) -> None:
     assert overview.switches.password_login_mode is PasswordLoginMode.CUSTOMERS_ONLY
     assert not overview.switches.allow_storefront_traffic
     (provider,) = overview.providers
-    assert (provider.slug, provider.name, provider.is_active) == (
-        "default",
-        "Northlight ID",
-        True,
-    )
+    assert (provider.slug, provider.name, provider.is_active) == ("default", "Northlight ID", True)
     assert (provider.answered_at, provider.is_paused) == (None, False)
 
 

@@ -16,11 +16,7 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
 from app.ports.throttle import AccountBlocks, ThrottleUnavailable
 from app.services.console import sign_in_methods
-from app.services.console.sign_in_methods import (
-    SignInDiagnosis,
-    SignInState,
-    diagnose_sign_in,
-)
+from app.services.console.sign_in_methods import SignInDiagnosis, SignInState, diagnose_sign_in
 from app.services.people.user_status import show_person
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user, sign_in
 from tests.builders.provider_records import link_identity, make_provider

@@ -118,10 +118,7 @@ def test_app_without_the_permission_no_longer_receives_the_event(
     assert work_off(delivering) == 0
     assert len(http.requests) == 1
     failed = stored_delivery(delivering, key)
-    assert (failed.status, failed.given_up) == (
-        "FAILED",
-        "The app no longer has MANAGE_PRODUCTS.",
-    )
+    assert (failed.status, failed.given_up) == ("FAILED", "The app no longer has MANAGE_PRODUCTS.")
 
     with delivering.database.transaction() as session:
         session.add(AppPermissionRecord(app_id=owner, permission="MANAGE_PRODUCTS"))
@@ -131,10 +128,7 @@ def test_app_without_the_permission_no_longer_receives_the_event(
     assert (
         stored_delivery(delivering, key).status,
         stored_delivery(delivering, key).given_up,
-    ) == (
-        "SUCCESS",
-        "",
-    )
+    ) == ("SUCCESS", "")
 
 
 def test_deliveries_without_permission_fail_in_one_transaction(

@@ -30,9 +30,7 @@ def _webhook(ports: Ports) -> int:
     return make_webhook(ports, app)
 
 
-def test_many_endpoints_of_one_app_do_not_delay_others(
-    ports: Ports,
-) -> None:
+def test_many_endpoints_of_one_app_do_not_delay_others(ports: Ports) -> None:
     app, _ = make_app(ports, "others")
     hooks = [_webhook(ports), *(make_webhook(ports, app) for _ in range(15))]
     share = MAX_BATCHES // len(hooks)
@@ -46,9 +44,7 @@ def test_many_endpoints_of_one_app_do_not_delay_others(
     assert lease_due_deliveries(ports, WORKER) == ()
 
 
-def test_endpoint_gets_a_limited_number_of_batches(
-    ports: Ports,
-) -> None:
+def test_endpoint_gets_a_limited_number_of_batches(ports: Ports) -> None:
     webhook = _webhook(ports)
     app, _ = make_app(ports, "another")
     other = make_webhook(ports, app)

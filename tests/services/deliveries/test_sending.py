@@ -268,10 +268,7 @@ def test_disabled_webhook_gets_no_more_deliveries(
     assert work_off(delivering) == 0
     assert http.requests == []
     stored = stored_delivery(delivering, key)
-    assert (stored.status, stored.given_up) == (
-        "FAILED",
-        "The webhook is disabled.",
-    )
+    assert (stored.status, stored.given_up) == ("FAILED", "The webhook is disabled.")
 
 
 def test_retry_after_is_honoured(

@@ -7,11 +7,7 @@ from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied
-from app.models import (
-    CheckoutRecord,
-    DeliveryRecord,
-    UserRecord,
-)
+from app.models import CheckoutRecord, DeliveryRecord, UserRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.shop import is_in_use
@@ -26,9 +22,7 @@ from tests.builders.webhooks import make_webhook
 pytestmark = pytest.mark.first
 
 
-def test_existing_people_are_unchanged_and_webhooks_get_no_demo_events(
-    file_ports: Ports,
-) -> None:
+def test_existing_people_are_unchanged_and_webhooks_get_no_demo_events(file_ports: Ports) -> None:
     create_user(file_ports, OPERATOR, NewUser("real@example.com"))
     while fan_out_events(file_ports, WORKER):
         pass

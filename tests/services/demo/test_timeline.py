@@ -67,9 +67,7 @@ def test_interrupted_demo_setup_is_completed_by_the_next_run(
     assert not any(secret in repr(filled.sign_ins) for secret in secrets)
 
 
-def test_demo_staff_have_groups_and_some_an_sso_identity(
-    shop: Ports,
-) -> None:
+def test_demo_staff_have_groups_and_some_an_sso_identity(shop: Ports) -> None:
     groups = {group.name: group for group in list_groups(shop, OPERATOR, EVERYTHING).items}
     assert set(groups) == set(GROUPS)
     assert groups["Full Access"].permissions == ALL_PERMISSIONS

@@ -6,13 +6,7 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.inspector import (
-    CheckName,
-    CheckOutcome,
-    Inspection,
-    KeyStatus,
-    TokenKind,
-)
+from app.domain.inspector import CheckName, CheckOutcome, Inspection, KeyStatus, TokenKind
 from app.ports import Ports
 from app.services.inspector.inspect import inspect_token
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
@@ -62,10 +56,7 @@ def test_known_person_of_a_provider_token_is_shown(ports: Ports, provider: OwnPr
 
 
 def test_provider_scopes_are_shown_as_permissions(ports: Ports, provider: OwnProvider) -> None:
-    settings: dict[str, str | None] = {
-        "use_oauth_scope_permissions": "true",
-        "audience": "shop",
-    }
+    settings: dict[str, str | None] = {"use_oauth_scope_permissions": "true", "audience": "shop"}
     save_provider(ports, OPERATOR, "default", ProviderUpdate(settings))
     token = provider.access_token(aud="shop", scope="openid latchkey:manage_orders")
     who(ports, token)

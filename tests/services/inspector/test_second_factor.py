@@ -23,9 +23,7 @@ INSPECTOR = replace(OPERATOR, issuer=ISSUER)
 @pytest.mark.parametrize("amr", [(), MFA])
 @pytest.mark.parametrize("required", [False, True])
 def test_rights_agree_with_those_of_a_request(
-    ports: Ports,
-    amr: tuple[str, ...],
-    required: bool,
+    ports: Ports, amr: tuple[str, ...], required: bool
 ) -> None:
     token = sign_in(ports, make_staff(ports, "tom@example.com", ORDERS), amr=amr).access
     if required:

@@ -88,11 +88,7 @@ def test_withdrawn_key_verifies_nothing_in_any_process_and_the_next_key_signs(
         ).one()
     assert kept == ""
     assert entry.subject_id == leaked
-    assert entry.after == {
-        "sessions": 1,
-        "active": upcoming,
-        "next": kid_in(ports, KeyState.NEXT),
-    }
+    assert entry.after == {"sessions": 1, "active": upcoming, "next": kid_in(ports, KeyState.NEXT)}
     clock.pass_(seconds=10 * TTL)
     delete_old_keys(ports, WORKER)
     assert kid_in(ports, KeyState.WITHDRAWN) == leaked

@@ -197,9 +197,7 @@ def test_time_in_a_cursor_is_exact(ports: Ports, people: None) -> None:
 
 
 @pytest.mark.usefixtures("people")
-def test_page_counts_what_matches_and_all_without_a_further_statement(
-    ports: Ports,
-) -> None:
+def test_page_counts_what_matches_and_all_without_a_further_statement(ports: Ports) -> None:
     with recorded_statements() as seen:
         page = page_of(ports, PageRequest(3, is_counted=True), up_to=10)
     assert page.counts == Counts(10, LENGTH)

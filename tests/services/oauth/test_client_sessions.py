@@ -19,11 +19,7 @@ from app.domain.values.installation import Hold
 from app.models import AuditRecord, OAuthClientSessionRecord, SessionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
-from app.services.hosted import (
-    HostedSession,
-    replace_hosted_session,
-    sign_out_of_hosted_pages,
-)
+from app.services.hosted import HostedSession, replace_hosted_session, sign_out_of_hosted_pages
 from app.services.keys import published_keys
 from app.services.oauth.client_sessions import report_ended_sessions
 from app.services.oauth.client_tokens import revoke_grant

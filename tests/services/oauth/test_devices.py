@@ -250,13 +250,7 @@ def test_device_that_does_not_wait_has_to_wait_longer(
         clock.pass_(seconds=seconds)
         return polls_too_often(ports, NOBODY, found.id)
 
-    assert [after(1), after(5), after(4), after(9), after(15)] == [
-        False,
-        False,
-        True,
-        True,
-        False,
-    ]
+    assert [after(1), after(5), after(4), after(9), after(15)] == [False, False, True, True, False]
 
 
 def test_codes_that_one_person_tries_are_counted(

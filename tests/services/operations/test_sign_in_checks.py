@@ -32,10 +32,7 @@ def test_shop_without_staff_is_a_warning(ports: Ports) -> None:
 
 def test_staff_with_a_password_can_sign_in_and_manage(ports: Ports) -> None:
     make_staff(ports, "tom@example.com")
-    assert found(ports)[:2] == (
-        CheckState.WARNING,
-        "No one who can sign in can manage settings.",
-    )
+    assert found(ports)[:2] == (CheckState.WARNING, "No one who can sign in can manage settings.")
     make_staff(ports, "ines@example.com", MANAGE)
     assert found(ports) == (
         CheckState.FINE,

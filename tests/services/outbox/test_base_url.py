@@ -52,9 +52,7 @@ def test_operators_event_has_the_shops_base_url(
     assert issuers(ports) == [f"{address}/graphql/"] * 2
 
 
-def test_served_base_url_is_not_saved_with_a_configured_url(
-    ports: Ports,
-) -> None:
+def test_served_base_url_is_not_saved_with_a_configured_url(ports: Ports) -> None:
     configured = replace(ports.configuration, public_url="https://shop.example")
     save_base_url(replace(ports, configuration=configured), OPERATOR, "http://[::1]:9001")
     assert issuers(ports) == ["http://localhost:8000/graphql/"] * 2

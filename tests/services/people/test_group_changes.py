@@ -263,7 +263,7 @@ def test_groups_are_found_by_part_of_their_name_and_by_id(ports: Ports) -> None:
     assert found(GroupFilter(search="00%")) == ["Support 100%"]
     assert found(GroupFilter(search="_")) == found(GroupFilter(search="\0")) == []
     assert found(GroupFilter(ids=(group_id(a), group_id(b)), descending=True)) == [
-        *("Support 100%", "Supervision"),
+        *("Support 100%", "Supervision")
     ]
     assert found(GroupFilter(ids=())) == []
     with pytest.raises(Refused) as refused:

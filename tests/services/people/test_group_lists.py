@@ -75,9 +75,7 @@ def test_groups_require_manage_staff(ports: Ports) -> None:
         find_groups(ports, actor, ["Support"])
 
 
-def test_groups_are_listed_by_name_with_permissions_and_size(
-    ports: Ports,
-) -> None:
+def test_groups_are_listed_by_name_with_permissions_and_size(ports: Ports) -> None:
     support = make_group(ports, "Support", ORDERS, Permission.MANAGE_USERS)
     make_group(ports, "Editors")
     make_user(ports, "bob@example.com", is_staff=True, groups=[support])

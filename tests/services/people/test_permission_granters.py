@@ -21,11 +21,7 @@ from tests.builders.people import (
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
 
-STAFF, PLUGINS, APPS = (
-    Permission.MANAGE_STAFF,
-    Permission.MANAGE_PLUGINS,
-    Permission.MANAGE_APPS,
-)
+STAFF, PLUGINS, APPS = (Permission.MANAGE_STAFF, Permission.MANAGE_PLUGINS, Permission.MANAGE_APPS)
 
 
 def granter_names(ports: Ports, *missing: Permission) -> list[str]:

@@ -90,10 +90,7 @@ def on_postgresql(postgresql_url: str, clock: FakeClock) -> Ports:
 
 @pytest.mark.parametrize("as_sets", [False, True])
 def test_pages_have_the_same_people_in_the_same_order(
-    ports: Ports,
-    people: list[tuple[str, int]],
-    as_sets: bool,
-    monkeypatch: pytest.MonkeyPatch,
+    ports: Ports, people: list[tuple[str, int]], as_sets: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(directory, "_rarely_meet", lambda *_arguments: as_sets)
     monkeypatch.setattr(directory, "_FREQUENT", 1)  # so that "anna" is the first word

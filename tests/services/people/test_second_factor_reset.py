@@ -64,10 +64,7 @@ def code(ports: Ports, actor: Actor, user_id: str) -> tuple[str | None, str]:
 
 @pytest.mark.parametrize("by_operator", [False, True])
 def test_reset_removes_factors_codes_sessions_and_challenges(
-    ports: Ports,
-    manager: Actor,
-    ann: int,
-    by_operator: bool,
+    ports: Ports, manager: Actor, ann: int, by_operator: bool
 ) -> None:
     bob = make_staff(ports, "bob@example.com")
     add_unusable_passkey(ports, bob)

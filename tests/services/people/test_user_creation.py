@@ -62,9 +62,7 @@ def test_staff_have_group_and_direct_permissions(ports: Ports) -> None:
     assert [group.name for group in user.groups] == ["Support"]
 
 
-def test_user_creation_is_audited_and_published_without_the_password(
-    ports: Ports,
-) -> None:
+def test_user_creation_is_audited_and_published_without_the_password(ports: Ports) -> None:
     new = NewUser("bob@example.com", is_staff=True, permissions=frozenset({ORDERS}))
     staff = create_user(ports, OPERATOR, new)
     customer = create_user(ports, OPERATOR, NewUser("ann@example.com", password=PASSWORD))

@@ -31,11 +31,7 @@ from tests.builders.people import (
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
 
-STAFF, USERS, APPS = (
-    Permission.MANAGE_STAFF,
-    Permission.MANAGE_USERS,
-    Permission.MANAGE_APPS,
-)
+STAFF, USERS, APPS = (Permission.MANAGE_STAFF, Permission.MANAGE_USERS, Permission.MANAGE_APPS)
 SHOP = "http://localhost:3000/reset"
 
 

@@ -61,9 +61,7 @@ def test_status_changes_are_audited_once_and_published(ports: Ports) -> None:
     assert [event.type for event in events(ports)] == ["STAFF_UPDATED", "STAFF_UPDATED"]
 
 
-def test_signing_out_returns_the_count_and_keeps_the_user_active(
-    ports: Ports,
-) -> None:
+def test_signing_out_returns_the_count_and_keeps_the_user_active(ports: Ports) -> None:
     ann = make_user(ports, "ann@example.com")
     pair = sign_in(ports, ann)
     sign_in(ports, ann)
@@ -108,9 +106,7 @@ def test_more_privileged_users_cannot_be_managed(ports: Ports) -> None:
     assert identify(ports, visit(pair.access)).actor.user_id == above
 
 
-def test_customers_and_staff_need_their_own_permissions(
-    ports: Ports,
-) -> None:
+def test_customers_and_staff_need_their_own_permissions(ports: Ports) -> None:
     ann = make_user(ports, "ann@example.com")
     bob = make_staff(ports, "bob@example.com")
     clerk = actor_of(ports, make_staff(ports, "clerk@example.com", USERS))

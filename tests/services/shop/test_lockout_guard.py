@@ -60,8 +60,7 @@ def test_staff_with_permission_and_identity_can_undo(ports: Ports, actor: Actor)
 
 
 @pytest.mark.parametrize(
-    "values",
-    [{"active": False}, {"json_web_key_set_url": ""}, {"user_info_url": ""}],
+    "values", [{"active": False}, {"json_web_key_set_url": ""}, {"user_info_url": ""}]
 )
 def test_identity_at_an_unusable_provider_cannot_undo(
     ports: Ports, actor: Actor, values: dict[str, object]

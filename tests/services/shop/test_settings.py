@@ -73,11 +73,7 @@ def test_settings_managers_can_change_the_storefront_in_any_session(
     ports: Ports, allowed: bool
 ) -> None:
     _, token = make_app(ports, "Switch", SETTINGS)
-    actors = [
-        manager(ports),
-        identify(ports, visit(token)).actor,
-        OPERATOR,
-    ]
+    actors = [manager(ports), identify(ports, visit(token)).actor, OPERATOR]
 
     for actor in actors:
         update_shop(ports, OPERATOR, ShopUpdate(allow_storefront_traffic=not allowed))
@@ -132,10 +128,7 @@ def test_absent_settings_stay(ports: Ports) -> None:
             {"enable_account_confirmation_by_email": None},
             ("enableAccountConfirmationByEmail", "INVALID"),
         ),
-        (
-            {"allow_login_without_confirmation": None},
-            ("allowLoginWithoutConfirmation", "INVALID"),
-        ),
+        ({"allow_login_without_confirmation": None}, ("allowLoginWithoutConfirmation", "INVALID")),
         ({"name": None}, ("name", "REQUIRED")),
         ({"name": ""}, ("name", "REQUIRED")),
         ({"name": "  "}, ("name", "REQUIRED")),
@@ -148,19 +141,13 @@ def test_absent_settings_stay(ports: Ports) -> None:
             {"default_mail_sender_name": "Shop\r\nBcc: all@example.com"},
             ("defaultMailSenderName", "INVALID"),
         ),
-        (
-            {"default_mail_sender_address": "no address"},
-            ("defaultMailSenderAddress", "INVALID"),
-        ),
+        ({"default_mail_sender_address": "no address"}, ("defaultMailSenderAddress", "INVALID")),
         (
             {"default_mail_sender_address": "a@example.com\n"},
             ("defaultMailSenderAddress", "INVALID"),
         ),
         ({"mail_reply_to": "no address"}, ("mailReplyTo", "INVALID")),
-        (
-            {"mail_reply_to": "a@example.com\r\nBcc: all@example.com"},
-            ("mailReplyTo", "INVALID"),
-        ),
+        ({"mail_reply_to": "a@example.com\r\nBcc: all@example.com"}, ("mailReplyTo", "INVALID")),
         ({"mail_legal_line": "two\nlines"}, ("mailLegalLine", "INVALID")),
         ({"mail_footer": LONG[:1001]}, ("mailFooter", "INVALID")),
         ({"accent_color": None}, ("accentColor", "REQUIRED")),
@@ -225,9 +212,7 @@ def test_null_and_empty_text_clear_a_setting(ports: Ports, name: str) -> None:
         assert getattr(shop, name) == ""
 
 
-def test_audit_entry_names_actor_values_and_ip_address(
-    ports: Ports,
-) -> None:
+def test_audit_entry_names_actor_values_and_ip_address(ports: Ports) -> None:
     actor = manager(ports, SessionOrigin.OIDC)
 
     update_shop(

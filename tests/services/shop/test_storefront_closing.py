@@ -166,7 +166,7 @@ def test_reason_and_time_are_refused_while_the_storefront_is_open(
         ("storefrontOpensAt", "The storefront is open."),
     ]
     assert problems(ports, allow_storefront_traffic=True, storefront_opens_at=later) == [
-        ("storefrontOpensAt", "The storefront is open."),
+        ("storefrontOpensAt", "The storefront is open.")
     ]
 
 

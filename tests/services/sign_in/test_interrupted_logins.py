@@ -46,9 +46,7 @@ def people(ports: Ports) -> None:
 
 
 @pytest.mark.both_databases
-def test_concurrent_attempts_from_one_address_run_one_at_a_time(
-    ports: Ports,
-) -> None:
+def test_concurrent_attempts_from_one_address_run_one_at_a_time(ports: Ports) -> None:
     rivals = 4
     together, refusals = Barrier(rivals, timeout=60), Condition()
     delayed: list[str | None] = []
@@ -83,8 +81,7 @@ def test_concurrent_attempts_from_one_address_run_one_at_a_time(
 def test_concurrent_attempts_from_several_addresses_run(ports: Ports) -> None:
     both_compare = Barrier(2, timeout=60)
     ports = replace(
-        ports,
-        passwords=InterruptedHasher(ports.database, lambda: both_compare.wait(WAIT)),
+        ports, passwords=InterruptedHasher(ports.database, lambda: both_compare.wait(WAIT))
     )
 
     with ThreadPoolExecutor(2) as threads:

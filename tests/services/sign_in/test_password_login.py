@@ -12,14 +12,7 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.password_login import create_token
-from tests.builders.people import (
-    ADDRESS,
-    NOBODY,
-    PASSWORD,
-    make_group,
-    make_user,
-    visit,
-)
+from tests.builders.people import ADDRESS, NOBODY, PASSWORD, make_group, make_user, visit
 from tests.builders.shop import set_mode
 from tests.builders.tokens import claims_in
 from tests.fakes.clock import START, FakeClock

@@ -60,10 +60,7 @@ def test_right_password_gives_a_challenge_and_no_session(ports: Ports) -> None:
 
     challenge = challenged(ports)
 
-    assert challenge.types == (
-        SecondFactorType.AUTHENTICATOR_APP,
-        SecondFactorType.RECOVERY_CODES,
-    )
+    assert challenge.types == (SecondFactorType.AUTHENTICATOR_APP, SecondFactorType.RECOVERY_CODES)
     assert challenge.expires_at == START + timedelta(minutes=5)
     assert stored_sessions(ports) == []
     assert user_as_stored(ports, user.id).last_login is None

@@ -136,9 +136,7 @@ def test_broken_token_ends_no_session_and_is_rejected_with_its_fault(ports: Port
     assert_alive(ports, pair)
 
 
-def test_password_session_cannot_sign_out_everywhere_while_disabled(
-    ports: Ports,
-) -> None:
+def test_password_session_cannot_sign_out_everywhere_while_disabled(ports: Ports) -> None:
     pair = sign_in(ports, make_staff(ports))
     set_mode(ports, PasswordLoginMode.DISABLED)
 

@@ -98,11 +98,7 @@ REFUSED: dict[str, tuple[Bring, SignInReason, str]] = {
         SignInReason.UNAVAILABLE,
         "The provider's response couldn't be used. The user-info endpoint answered with HTTP 500.",
     ),
-    "inactive": (
-        of_an_inactive_account,
-        SignInReason.INACTIVE,
-        "This account is not active.",
-    ),
+    "inactive": (of_an_inactive_account, SignInReason.INACTIVE, "This account is not active."),
     "unconfirmed": (
         of_an_unconfirmed_account,
         SignInReason.NOT_CONFIRMED,

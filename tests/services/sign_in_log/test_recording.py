@@ -14,12 +14,7 @@ from app.domain.apps.apps import last_four, token_digest
 from app.domain.authorization.actor import Actor
 from app.domain.second_factors import Challenge
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.sign_in.sign_in_log import (
-    AccountType,
-    SignInMethod,
-    SignInReason,
-    SignInRefusal,
-)
+from app.domain.sign_in.sign_in_log import AccountType, SignInMethod, SignInReason, SignInRefusal
 from app.domain.values.errors import Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports, Subject

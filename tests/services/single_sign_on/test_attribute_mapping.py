@@ -12,13 +12,7 @@ from app.ports import Ports
 from app.services.keys import ring
 from app.services.single_sign_on.provider_checks import preview_mapping
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
-from tests.builders.people import (
-    actor_of,
-    change_user,
-    make_group,
-    make_staff,
-    make_user,
-)
+from tests.builders.people import actor_of, change_user, make_group, make_staff, make_user
 from tests.builders.providers import identities
 from tests.fakes.clock import FakeClock
 from tests.servers.http import Reply

@@ -196,10 +196,7 @@ ANSWERS: dict[str, tuple[Callable[[OwnProvider], Reply], TokenFault]] = {
     "a page": (raw(Reply(200, b"<html></html>")), TokenFault.PROVIDER),
     "a list": (raw(as_json([])), TokenFault.PROVIDER),
     "nothing": (raw(Reply(200)), TokenFault.PROVIDER),
-    "a member twice": (
-        raw(Reply(200, b'{"sub": "alice", "sub": "root"}')),
-        TokenFault.PROVIDER,
-    ),
+    "a member twice": (raw(Reply(200, b'{"sub": "alice", "sub": "root"}')), TokenFault.PROVIDER),
     "a fault": (raw(Reply(500)), TokenFault.PROVIDER),
     "a redirect to an internal address": (
         raw(Reply(302, headers={"Location": "http://169.254.169.254/latest/meta-data"})),

@@ -38,9 +38,7 @@ def test_optional_provider_settings_can_be_missing(
     ports: Ports, other_provider: OwnProvider
 ) -> None:
     other_provider.describe(
-        userinfo_endpoint=...,
-        end_session_endpoint=...,
-        code_challenge_methods_supported=...,
+        userinfo_endpoint=..., end_session_endpoint=..., code_challenge_methods_supported=...
     )
     assert discover_provider(ports, OPERATOR, "default", other_provider.url).user_info_url == ""
 

@@ -87,9 +87,7 @@ def test_second_working_provider_keeps_access(ports: Ports) -> None:
     assert show_provider_disable_impact(ports, OPERATOR, "default").losing_access == 0
 
 
-def test_incomplete_provider_locks_out_no_one(
-    ports: Ports,
-) -> None:
+def test_incomplete_provider_locks_out_no_one(ports: Ports) -> None:
     make_provider(ports, user_info_url="")
     link_identity(ports, make_user(ports, "ann@example.com", password=None, is_staff=True))
     found = show_provider_disable_impact(ports, OPERATOR, "default")

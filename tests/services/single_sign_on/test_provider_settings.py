@@ -155,10 +155,7 @@ def test_each_provider_has_its_own_plugin_id(ports: Ports) -> None:
 
     assert [
         (provider.id, provider.name) for provider in list_external_authentications(ports, NOBODY)
-    ] == [
-        (PLUGIN, "OpenID Connect"),
-        ("staff.authentication.openidconnect", "Our staff"),
-    ]
+    ] == [(PLUGIN, "OpenID Connect"), ("staff.authentication.openidconnect", "Our staff")]
     found = list_plugins(ports, STAFF, PageRequest(10), search="our").items
     assert [provider.slug for provider in found] == ["staff"]
 

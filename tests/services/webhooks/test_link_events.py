@@ -10,11 +10,7 @@ from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.webhooks.changes import (
-    WebhookInput,
-    create_webhook,
-    update_webhook,
-)
+from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff
 from tests.builders.webhooks import make_webhook
@@ -47,13 +43,7 @@ def hear_more(ports: Ports, actor: Actor, _app: int, webhook: str) -> object:
 
 
 Change = Callable[[Ports, Actor, int, str], object]
-CHANGES: tuple[Change, ...] = (
-    create,
-    create_for_all,
-    create_by_query,
-    hear_more,
-    lead_elsewhere,
-)
+CHANGES: tuple[Change, ...] = (create, create_for_all, create_by_query, hear_more, lead_elsewhere)
 
 
 def make_listener(ports: Ports) -> tuple[int, str]:
