@@ -151,9 +151,10 @@ def ask_for_tokens(
 
     Refuses INVALID when the provider doesn't respond; raises ``GrantRefused`` when it refuses.
     """
+    client = client_of(ports, provider)  # before the call, for which a lost secret doesn't count
     try:
         with calling(ports, provider.oauth_token_url, purpose):
-            return ask(client_of(ports, provider))
+            return ask(client)
     except CallFailed as failed:
         raise unavailable(failed) from failed
 

@@ -2,11 +2,13 @@
 
 import base64
 import hashlib
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
 from sqlalchemy import select
 
+from app.adapters.metrics import PrometheusMetrics
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
@@ -15,9 +17,13 @@ from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Refused
 from app.models import OidcStateRecord, SessionRecord
 from app.ports import Ports
+from app.ports.identity_provider import Client, TokenResponse
+from app.ports.keys import DecryptionError
+from app.ports.process_cache import CallPurpose
 from app.services.identity.identify import identify
+from app.services.identity.providers import find_provider
 from app.services.people.customers import NewCustomer, create_customer
-from app.services.single_sign_on.sign_in import begin_sign_in, finish_sign_in
+from app.services.single_sign_on.sign_in import ask_for_tokens, begin_sign_in, finish_sign_in
 from tests.builders.audit import trail
 from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user, visit
 from tests.builders.providers import identities, set_up, user_called
@@ -219,6 +225,18 @@ def test_state_works_once_for_its_lifetime_and_provider(
 
 def test_refused_code_signs_no_one_in(ports: Ports, provider: OwnProvider) -> None:
     assert codes(ports, begin(ports)["state"]) == [("code", "INVALID")]
+
+
+def test_secret_of_another_key_is_no_call(ports: Ports, provider: OwnProvider) -> None:
+    metrics = PrometheusMetrics()
+    lost = replace(find_provider(ports, "default"), client_secret="of another key")
+
+    def ask(_client: Client) -> TokenResponse:
+        raise AssertionError("The provider was called.")
+
+    with pytest.raises(DecryptionError):
+        ask_for_tokens(replace(ports, metrics=metrics), lost, CallPurpose.SIGN_IN, ask)
+    assert f'purpose="{CallPurpose.SIGN_IN}"' not in metrics.render([]).decode()
 
 
 def test_details_come_from_user_info_without_a_verified_email(
