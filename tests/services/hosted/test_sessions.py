@@ -1,5 +1,7 @@
 """Sessions of the hosted pages: what they can do, when they end, and where they don't count."""
 
+from collections.abc import Callable
+
 import pytest
 from sqlalchemy import select, update
 
@@ -12,14 +14,25 @@ from app.services.console.console_sessions import sign_in_to_console
 from app.services.hosted import (
     HostedPerson,
     HostedSession,
+    ask_for_hosted_code,
+    ask_for_hosted_factor,
+    ask_for_hosted_passkey,
+    begin_hosted_sign_in,
     find_hosted_person,
+    finish_hosted_sign_in,
+    set_hosted_password,
+    show_waiting_hosted_sign_in,
+    sign_in_hosted_with_passkey,
     sign_in_hosted_with_password,
     sign_out_of_hosted_pages,
+    verify_hosted_code,
+    verify_hosted_factor,
 )
 from app.services.sign_in.sessions import end_other_sessions, list_sessions
 from tests.builders.people import NOBODY, PASSWORD, make_user, visit
 from tests.builders.shop import close_storefront, configure_shop, set_mode
 from tests.fakes.clock import FakeClock
+from tests.fixtures.cases import cases
 
 ANN = "ann@example.com"
 
@@ -108,11 +121,55 @@ def test_closed_storefront_refuses_before_the_password_is_looked_at(ports: Ports
         assert session.scalars(select(SessionRecord.id)).all() == []
 
 
-def test_pages_that_are_off_sign_no_one_in(ports: Ports) -> None:
-    make_user(ports, ANN)
-    for settings in ({"hosted_pages": False}, {"hosted_password_login": False}):
-        configure_shop(ports, hosted_pages=True, hosted_password_login=True)
-        enter(ports)
-        configure_shop(ports, **settings)
-        with pytest.raises(Refused):
-            enter(ports)
+PAGES = "hosted_pages"
+TOLD = {"challenge": "of a page that was open before"}
+PLUGIN = "latchkey.authentication.openidconnect"
+STEPS: tuple[tuple[str, Callable[[Ports], object]], ...] = (
+    ("hosted_password_login", enter),
+    (
+        "hosted_password_login",
+        lambda ports: set_hosted_password(ports, NOBODY, email=ANN, password=PASSWORD, token="x"),
+    ),
+    ("email_code_login", lambda ports: ask_for_hosted_code(ports, NOBODY, email=ANN)),
+    ("email_code_login", lambda ports: verify_hosted_code(ports, NOBODY, **TOLD, code="1")),
+    ("hosted_passkey_login", lambda ports: ask_for_hosted_passkey(ports, NOBODY)),
+    (PAGES, lambda ports: ask_for_hosted_factor(ports, NOBODY, **TOLD)),
+    (PAGES, lambda ports: sign_in_hosted_with_passkey(ports, NOBODY, **TOLD, credential="{}")),
+    (PAGES, lambda ports: show_waiting_hosted_sign_in(ports, NOBODY, **TOLD)),
+    (PAGES, lambda ports: verify_hosted_factor(ports, NOBODY, **TOLD, code="1")),
+    (
+        "hosted_provider_login",
+        lambda ports: begin_hosted_sign_in(
+            ports, NOBODY, plugin_id=PLUGIN, redirect_uri="https://shop.example.com"
+        ),
+    ),
+    (
+        "hosted_provider_login",
+        lambda ports: finish_hosted_sign_in(
+            ports, NOBODY, plugin_id=PLUGIN, code="a code", state="x"
+        ),
+    ),
+)
+"""Each step of the pages, and the setting that offers it."""
+
+
+@cases(("setting", "step"), STEPS)
+def test_each_step_is_refused_where_it_is_not_offered(
+    ports: Ports, setting: str, step: Callable[[Ports], object]
+) -> None:
+    def is_offered() -> bool:
+        try:
+            step(ports)
+        except Refused as refused:
+            return "isn't available" not in refused.problems[0].message
+        return True
+
+    offers = dict.fromkeys((PAGES, *(name for name, _ in STEPS)), True)
+    configure_shop(ports, **offers, allow_storefront_traffic=True)
+    assert is_offered()
+    for off in {setting, PAGES}:
+        configure_shop(ports, **{**offers, off: False})
+        assert not is_offered(), off
+    configure_shop(ports, **offers, allow_storefront_traffic=False)
+    with pytest.raises(TrafficClosed):
+        step(ports)
