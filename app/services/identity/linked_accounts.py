@@ -38,6 +38,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record, user_change
 from app.services.authorization.register import building_block
 from app.services.identity.permission_holders import (
+    NO_RIGHTS,
     find_group_changes,
     join,
     leave,
@@ -147,7 +148,7 @@ def _promote(
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, StaffUpdated(user.id))
     before = {"is_staff": False, **left}
-    after = {"is_staff": True, **{name: type(value)() for name, value in left.items()}}
+    after = {"is_staff": True, **{name: NO_RIGHTS[name] for name in left}}
     change = user_change("user.promote", user, before, after)
     _record(ports, actor, session, user, provider_person, change)
 

@@ -204,6 +204,10 @@ def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> N
     )
 
 
+NO_RIGHTS: Mapping[str, object] = {"groups": [], "permissions": [], "is_superuser": False}
+"""What is left after ``take_left_rights``, as the audit log has it."""
+
+
 @building_block
 def take_left_rights(session: Session, user: UserRecord) -> dict[str, object]:
     """Take the groups, permissions and superuser's mark that are left of a former staff member.

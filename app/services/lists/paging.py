@@ -57,9 +57,9 @@ def record_from(kind: type[Record], row: NamedRow | StoredRecord, **others: Any)
 def columns_for(
     kind: type[object], stored: type[StoredRecord], *others: str
 ) -> tuple[InstrumentedAttribute[Any], ...]:
-    """Return the columns of ``stored`` that ``record_from`` reads, but for ``others``.
+    """Return the columns of ``stored`` with the names of fields of ``kind``, for ``record_from``.
 
-    Those are named as fields of ``kind`` are.
+    Callers add the fields that have no column, and ``others``, whose column isn't what they hold.
     """
     key: Any = kind  # for mypy, a class can't be hashed
     names = (name for name in _columns_of(key, *others) if hasattr(stored, name))

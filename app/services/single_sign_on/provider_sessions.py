@@ -373,12 +373,13 @@ def _give_up(ports: Ports, claims: Claims) -> None:
 
 
 def _end(ports: Ports, actor: Actor, claims: Claims, email: str, reason: str) -> None:
-    query, why = select(SessionRecord).where(SessionRecord.token == claims.session), reason
+    query = select(SessionRecord).where(SessionRecord.token == claims.session)
+    after = {"reason": reason}
     with ports.database.transaction(account(claims.named_user)) as session:
         stored = session.scalar(query)
         if stored is not None:
             session.delete(stored)
-            change = Change("session.end", "User", stored.user_id, email, after={"reason": why})
+            change = Change("session.end", "User", stored.user_id, email, after=after)
             record(ports, actor, session, change)
 
 
