@@ -257,6 +257,7 @@ def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
     manager, stop = service.manager, Event()
     set_stop = _from_a_handler(stop.set)
     is_ready = is_ending = begins_anew = False
+    fault: Exception | None = None
 
     def end() -> None:
         nonlocal is_ending
@@ -265,13 +266,16 @@ def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
         set_stop()
 
     def begin_anew() -> None:
-        nonlocal begins_anew
+        nonlocal begins_anew, fault
         manager.tell_reloading()
-        if service.can_reload(say):
+        try:
+            if not service.can_reload(say):
+                manager.tell_ready()
+                return
             begins_anew = True
-            stop.set()
-        else:
-            manager.tell_ready()
+        except Exception as error:  # noqa: BLE001 - raised below: this is another thread
+            fault = error
+        stop.set()
 
     def tell() -> None:
         nonlocal is_ready
@@ -284,6 +288,8 @@ def run_service(service: Service, say: Say, work: Callable[..., None]) -> None:
     _on(_ENDING, end)
     _on_hangup(_from_a_handler(begin_anew))
     work(stop, each_tick=tell)
+    if fault is not None:
+        raise fault
     if begins_anew and not is_ending:
         sys.stdout.flush()
         sys.stderr.flush()

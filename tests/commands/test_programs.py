@@ -129,6 +129,23 @@ with click.Context(click.Command("latchkey"), info_name="latchkey"):
     run_service(Service(ServiceManager(), check), say, work)
 print("See `latchkey keys`." in said[0])
 """
+_FAILED_RELOAD = """
+def check():
+    raise FileNotFoundError("the folder is gone")
+
+
+def work(stop, each_tick):
+    os.kill(os.getpid(), signal.SIGHUP)
+    print(stop.wait(60))
+
+
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+try:
+    run_service(Service(ServiceManager(), check), said.append, work)
+except FileNotFoundError as error:
+    print(error)
+"""
 _FALLEN = """
 from app.commands import processes
 
@@ -189,7 +206,7 @@ def printed() -> dict[str, str]:
     """What each script prints in a process without the threads of the tests."""
     scripts = (
         *(_BEGINNING, _EARLY_SIGNAL, _STOPPED, _STOPPED_IN_EVENT, _FALLEN),
-        *(_RELOADED_AND_STOPPED, _SEVERAL_SIGNALS, _REFUSED_WITHIN_A_LOCK),
+        *(_RELOADED_AND_STOPPED, _SEVERAL_SIGNALS, _REFUSED_WITHIN_A_LOCK, _FAILED_RELOAD),
     )
     ended = subprocess.run(
         [sys.executable, "-c", _SCRIPT + _EACH_IN_A_FORK, *scripts],
@@ -230,6 +247,12 @@ def test_reload_waits_for_no_lock_of_the_work_and_names_the_command_that_was_cal
     printed: dict[str, str],
 ) -> None:
     assert printed[_REFUSED_WITHIN_A_LOCK] == "goes on\nTrue\nTrue\nTrue\n0"
+
+
+def test_reload_that_fails_unexpectedly_ends_the_service_with_its_error(
+    printed: dict[str, str],
+) -> None:
+    assert printed[_FAILED_RELOAD] == "True\nthe folder is gone\n0"
 
 
 def test_fall_of_a_program_is_noticed_at_once(printed: dict[str, str]) -> None:
