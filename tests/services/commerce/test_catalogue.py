@@ -176,6 +176,7 @@ def test_invalid_filter_is_refused(
     assert [(problem.field, problem.code) for problem in refused.value.problems] == [(field, code)]
 
 
+@pytest.mark.both_databases
 def test_pages_go_through_the_whole_list_in_its_order(ports: Ports, clock: FakeClock) -> None:
     for name, cost in (("Cup", "9"), ("Ash", "5"), ("Draft", None), ("Bowl", "5")):
         make_product(ports, name, cost)

@@ -198,6 +198,7 @@ def test_orders_are_found_by_number_by_id_and_by_time(
         show_order(ports, MANAGER, "nonsense")
 
 
+@pytest.mark.both_databases
 def test_pages_go_through_all_orders(ports: Ports, clock: FakeClock) -> None:
     made = []
     for _ in range(3):

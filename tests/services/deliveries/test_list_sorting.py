@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+import pytest
 from sqlalchemy import update
 
 from app.domain.audit import AuditFilter
@@ -46,6 +47,7 @@ def turned(listing: Listing, size: int = 2) -> list[Any]:
     return found
 
 
+@pytest.mark.both_databases
 def test_webhooks_are_sorted_by_age_name_or_app(ports: Ports) -> None:
     alpha, _ = make_app(ports, "Alpha")
     zeta, _ = make_app(ports, "Zeta")

@@ -67,6 +67,7 @@ def crowd(ports: Ports, clock: FakeClock) -> None:
     make_user(ports, "eve@e.example", first_name="Ann", last_name="Staff", is_staff=True)
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("crowd")
 @cases(
     ("sort", "order"),
@@ -173,6 +174,7 @@ def test_empty_search_lists_everyone(ports: Ports, search: str) -> None:
     assert len(found(ports, search)) == 4
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("crowd")
 @cases("search", ["nul \0", "\ud800", "%", "_", "'; --", "x" * 100_000])
 def test_unusual_search_matches_no_one(ports: Ports, search: str) -> None:

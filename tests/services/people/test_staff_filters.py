@@ -50,6 +50,7 @@ def test_filtered_list_is_paged_and_counted(ports: Ports, support: int) -> None:
     assert names(ports, filter_, rest) == ["ann"]
 
 
+@pytest.mark.both_databases
 def test_staff_are_filtered_by_sign_in_method(ports: Ports) -> None:
     make_provider(ports)
     make_provider(ports, "resting", issuer="", active=False)

@@ -81,6 +81,7 @@ def test_password_is_compared_exactly(ports: Ports) -> None:
         ports.throttle.unblock(ADDRESS)
 
 
+@pytest.mark.both_databases
 def test_impossible_email_is_treated_as_unknown(ports: Ports, hasher: FakeHasher) -> None:
     make_user(ports)
     emails = ("not-an-email", "", "@", "\0", f"{EMAIL}\0", "\ud800@example.com", "x" * 100_000)
