@@ -13,6 +13,7 @@ from app.services.accounts.password_resets import answer_reset_requests, request
 from app.services.sign_in import email_codes
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
+from tests.builders.shop import configure_shop
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.fixtures.kept_application import AppOn
@@ -93,7 +94,7 @@ def test_link_is_sent_during_a_flood_for_the_same_email(ports: Ports, clock: Fak
     assert [mail.recipient for mail in mails(ports)] == [CUSTOMER] * 3
 
 
-def test_full_reset_table_refuses_requests_until_the_worker_runs(
+def test_full_table_refuses_links_and_codes_until_the_worker_runs(
     ports: Ports, app_on: AppOn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(email_codes, "MAX_WAITING", 20)
@@ -102,6 +103,9 @@ def test_full_reset_table_refuses_requests_until_the_worker_runs(
     for email in (CUSTOMER, STRANGER):
         with pytest.raises(TooManyRequests):
             ask(ports, email)
+    configure_shop(ports, email_code_login=True)
+    with pytest.raises(TooManyRequests):
+        email_codes.request_email_code(ports, NOBODY, email=CUSTOMER)
     console = ConsoleClient(app_on(ports).test_client(), ports)
     refused = console.send("/console/forgotten", {"email": CUSTOMER})
     assert refused.status == 429
