@@ -10,14 +10,17 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import PageRequest, read_cursor
-from app.models import DeliveryRecord, WebhookRecord
+from app.models import DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
+from app.services.apps.app_lists import list_webhooks_of_app
 from app.services.webhooks.lists import (
     Health,
     ListedWebhook,
     WebhookFilter,
     list_webhooks,
     show_listed_webhook,
+    show_webhook,
+    webhooks_of_apps,
 )
 from tests.builders.apps import change_app, make_app
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -69,6 +72,21 @@ def test_webhooks_are_listed_with_app_and_events(ports: Ports, shop: dict[str, i
         "Gone.",
     )
     assert "sesame" not in repr(good)
+
+
+def test_events_are_in_one_order_without_those_of_a_later_version(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Later")
+    order = EventType.CHANNEL_UPDATED, EventType.CHANNEL_DELETED, EventType.ORDER_PAID
+    key = make_webhook(ports, app_id, *reversed(order))
+    with ports.database.transaction() as session:
+        session.add(WebhookEventRecord(webhook_id=key, event="AN_EVENT_OF_A_LATER_VERSION"))
+    one, shown = show_listed_webhook(ports, OPERATOR, key), show_webhook(ports, OPERATOR, key)
+    assert one is not None
+    assert shown is not None
+    (of_app,) = list_webhooks_of_app(ports, OPERATOR, app_id)
+    (with_secret,) = webhooks_of_apps(ports, OPERATOR, [app_id])[app_id]
+    found = [tuple(webhook.events) for webhook in (one, shown, of_app, with_secret)]
+    assert found == [order] * 4
 
 
 @cases(
