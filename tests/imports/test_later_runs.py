@@ -18,6 +18,7 @@ from app.models import (
     UserWordRecord,
 )
 from app.ports import Ports
+from app.services.imports.platform import platform_sections
 from app.services.imports.sections import Row
 from tests.commands.shell import run
 from tests.imports.importing import import_platform, refusal
@@ -303,6 +304,11 @@ def test_changed_row_keeps_the_digest_of_the_source() -> None:
     row = Row(1, {"name": "Ada"}, {"last_login": JOINED})
     assert row.source_digest == digest_of({"name": "Ada", "last_login": JOINED})
     assert replace(row, state={"name": "Eve"}).source_digest == row.source_digest
+
+
+def test_rows_of_every_section_can_be_removed() -> None:
+    for section in platform_sections():
+        assert section.record or "remove" in vars(type(section)), section.title
 
 
 def test_source_that_lost_most_rows_stops_the_run(

@@ -166,10 +166,14 @@ class Section(ABC):
         """Write rows that are here already, with ``extra``."""
 
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
-        """Delete rows that the source no longer has, with what belongs to them."""
-        if self.record is not None:
-            key = self.record.__table__.c.id
-            session.execute(delete(self.record).where(key.in_(keys)))
+        """Delete rows that the source no longer has, with what belongs to them.
+
+        Sections without ``record`` override it.
+        """
+        if self.record is None:
+            raise NotImplementedError
+        key = self.record.__table__.c.id
+        session.execute(delete(self.record).where(key.in_(keys)))
 
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
         """Return why some of ``rows`` can't be written, such as a name that another row has.
