@@ -30,6 +30,9 @@ from tests.builders.webhooks import make_webhook
 APPS, ORDERS, STAFF = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_STAFF
 
 
+QUERY = "subscription { event { ... on ProductUpdated { product { id } } } }"
+
+
 @dataclass(frozen=True)
 class Things:
     """One of each thing whose changes can be reverted."""
@@ -88,11 +91,20 @@ def changes(things: Things) -> dict[str, Callable[[Ports], object]]:
             ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False, storefront_note="Stock")
         ),
         "app": lambda ports: update_app(
-            ports, OPERATOR, things.app, AppChange("Till", permissions=frozenset())
+            ports,
+            OPERATOR,
+            things.app,
+            AppChange(
+                "Till", "till", frozenset(), "till@example.com", client_credentials_only=True
+            ),
         ),
         "app off": lambda ports: deactivate_app(ports, OPERATOR, things.app),
         "webhook": webhook_change(
             things, WebhookInput(name="Other", target_url="https://b.example.com/", events=())
+        ),
+        "webhook query": webhook_change(things, WebhookInput(query=QUERY)),
+        "webhook limits": webhook_change(
+            things, WebhookInput(identifier="hook", is_paused=True, max_rate=5)
         ),
         "webhook off": webhook_change(things, WebhookInput(is_active=False)),
         "group": lambda ports: update_group(
@@ -124,6 +136,7 @@ def test_each_kind_of_change_is_reverted_once(ports: Ports, things: Things) -> N
         go_back(ports, actor, entry)
         revert = found(ports, actor, entry)
         assert revert.current == revert.before, name
+        assert revert.left_out == (), name
         assert newest(ports) > entry, name
         with pytest.raises(Stale):
             go_back(ports, actor, entry)
