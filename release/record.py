@@ -146,9 +146,9 @@ def describe_rest(version: str, start: str, root: Path = ROOT) -> str:
         left.append(f"files in {folder}")
         commands.append(f"rm -r {folder}")
     if not left:
-        return f"The release {version} isn't whole. Nothing was changed."
+        return f"The release {version} is incomplete. Nothing was changed."
     return (
-        f"The release {version} isn't whole. It has left {', '.join(left)}. Mend the reason, "
+        f"The release {version} is incomplete. It has left {', '.join(left)}. Mend the reason, "
         f"take it back and begin again:\n{' && '.join(commands)}"
     )
 

@@ -1,5 +1,6 @@
 """How forms name their errors."""
 
+import pytest
 from flask import Flask
 from wtforms import StringField
 
@@ -33,6 +34,17 @@ def test_title_counts_the_fields_with_errors(
     labelled = [message.startswith(("Email: ", "Name: ")) for at, message in form.summary if at]
     assert all(labelled)
     assert len(form.summary) == len(fields)
+
+
+def test_form_catches_refusals_and_nothing_else(app: Flask) -> None:
+    with app.test_request_context():
+        form = TwoFields(formdata=None, meta={"csrf": False})
+        with pytest.raises(LookupError), form.catching_refusals():
+            raise LookupError
+        assert form.summary == []
+        with form.catching_refusals():
+            raise Refused(Problem("INVALID", "It is too long.", "email"))
+    assert list(form.email.errors) == ["It is too long."]
 
 
 def test_attributes_name_hint_and_error(app: Flask) -> None:

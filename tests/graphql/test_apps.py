@@ -86,6 +86,7 @@ def test_app_is_created_with_a_token(api: ApiClient, manager: str, ports: Ports)
 def test_name_is_required(api: ApiClient, manager: str, input_: dict[str, object]) -> None:
     made = api.run(CREATE, manager, input=input_)
     assert [(error["field"], error["code"]) for error in made["errors"]] == [("name", "REQUIRED")]
+    assert [error["permissions"] for error in made["errors"]] == [None]
     assert made["app"] is made["authToken"] is None
 
 

@@ -108,7 +108,7 @@ def test_release_that_git_refuses_says_why_what_is_left_and_how_to_begin_again(r
         subprocess.run(["/bin/sh", "-c", commands], cwd=root, check=True, timeout=60)
         assert (
             describe_rest(VERSION, start, root)
-            == f"The release {VERSION} isn't whole. Nothing was changed."
+            == f"The release {VERSION} is incomplete. Nothing was changed."
         )
         require_releasable(VERSION, root)
     commit = commit_release(VERSION, list, root)
