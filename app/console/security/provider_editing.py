@@ -42,6 +42,7 @@ from app.domain.single_sign_on.provider_settings import SETTINGS, Setting, Setti
 from app.domain.values.errors import Refused
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.domain.values.text import Sentence, translatable
+from app.domain.values.text_rules import MAX_NAME_LENGTH
 from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_checks import (
     add_provider,
@@ -61,7 +62,6 @@ from app.services.single_sign_on.provider_settings import (
 from app.web.converters import one_of
 from app.web.translation import lazy_text, problem_text, reasons_text, text
 
-_MAX_NAME_LENGTH = 256
 _SECRET = "client_secret"  # noqa: S105 - the name of a setting
 _HINT_IF_SET = translatable("A secret is stored. Leave this empty to keep it, or enter a new one.")
 _HINT_IF_EMPTY = translatable(
@@ -89,7 +89,7 @@ class AddingForm(ConsoleForm):
     )
     name = StringField(
         lazy_text("Name"),
-        validators=[InputRequired(lazy_text("Enter a name.")), Length(max=_MAX_NAME_LENGTH)],
+        validators=[InputRequired(lazy_text("Enter a name.")), Length(max=MAX_NAME_LENGTH)],
     )
     issuer = URLField(lazy_text("Issuer"))
     client_id = StringField(lazy_text("Client ID"))

@@ -195,7 +195,6 @@ def _record_confirmation(ports: Ports, actor: Actor, session: Session, before: P
     record(ports, actor, session, change)
 
 
-_MAX_NAME_LENGTH = 256
 _RESERVED = Problem(
     "UNIQUE", "Plugin IDs with this name mean the default provider. Choose another.", "provider"
 )
@@ -478,7 +477,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     problems += (own_url_problem(name, str(value), base) for name, value in read.items())
     name = (changes.name or "").strip()
     if changes.name is not None:
-        problems.append(line_problem(name, "name", max_length=_MAX_NAME_LENGTH))
+        problems.append(line_problem(name, "name"))
     refuse_any(*problems)
     values: dict[str, Any] = {name: value for name, value in read.items() if value is not None}
     for secret in _SECRETS:
