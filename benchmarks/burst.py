@@ -18,12 +18,12 @@ from threading import Event, Thread
 
 from sqlalchemy import func, select, update
 
+from app import models
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import ProductUpdated
-from app.models import DeliveryRecord, OutboxEventRecord, ProductRecord
 from app.ports import Ports
 from app.services.outbox.publisher import add_event
 from benchmarks import load_client, paths, servers
@@ -241,18 +241,19 @@ def _watched(server: servers.Server) -> Iterator[list[float]]:
 def _is_empty(ports: Ports, since: float) -> bool:
     if time.perf_counter() - since > _PATIENCE_SECONDS:
         raise RuntimeError(f"not everything is delivered after {_PATIENCE_SECONDS:.0f} s")
-    still_open = select(OutboxEventRecord.id).where(OutboxEventRecord.closed_at.is_(None))
+    still_open = select(models.OutboxEvent.id).where(models.OutboxEvent.closed_at.is_(None))
     with ports.database.reading() as session:
         if session.scalar(still_open.limit(1)) is not None:
             return False
-        waiting = select(DeliveryRecord.id).where(DeliveryRecord.next_attempt_at.is_not(None))
+        waiting = select(models.Delivery.id).where(models.Delivery.next_attempt_at.is_not(None))
         return session.scalar(waiting.limit(1)) is None
 
 
 def _delivered(ports: Ports) -> int:
     """Return how many deliveries of events have arrived; the shop has others from before."""
     counted = select(func.count()).where(
-        DeliveryRecord.status == DeliveryStatus.SUCCESS.value, DeliveryRecord.note_id.is_not(None)
+        models.Delivery.status == DeliveryStatus.SUCCESS.value,
+        models.Delivery.note_id.is_not(None),
     )
     with ports.database.reading() as session:
         return session.scalar(counted) or 0
@@ -265,14 +266,14 @@ def _import(url: str, changes: int) -> None:
     actor = replace(OPERATOR, issuer="http://localhost:8000/graphql/")
     began = time.perf_counter()
     with ports.database.reading() as session:
-        products = session.scalars(select(ProductRecord.id)).all()
+        products = session.scalars(select(models.Product.id)).all()
     for first in range(0, changes, _AT_ONCE):
         with ports.database.transaction() as session:
             for number in range(first, min(first + _AT_ONCE, changes)):
                 product = products[number % PRODUCTS]
                 session.execute(
-                    update(ProductRecord)
-                    .where(ProductRecord.id == product)
+                    update(models.Product)
+                    .where(models.Product.id == product)
                     .values(name=f"Bowl {number}")
                 )
                 add_event(ports, actor, session, ProductUpdated(product))

@@ -9,7 +9,7 @@ from statistics import median
 
 from sqlalchemy import delete
 
-from app.models import WebhookRecord
+from app import models
 from benchmarks import load_client, paths, servers
 from benchmarks.report import Report
 from benchmarks.shop import BenchShop, subscribe
@@ -115,7 +115,7 @@ def _measure_round(
 def _subscribe(shop: BenchShop, webhooks: int) -> None:
     """Subscribe that many webhooks to the change."""
     with shop.ports.database.transaction() as session:
-        session.execute(delete(WebhookRecord))
+        session.execute(delete(models.Webhook))
     subscribe(shop.ports, shop.app, webhooks, _TARGET)
 
 

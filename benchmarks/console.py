@@ -15,6 +15,7 @@ from statistics import median
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from app import models
 from app.adapters.database.migrations import upgrade
 from app.composition.factory import create_app
 from app.composition.settings import DEFAULT_DATABASE_URL, Settings, load_settings
@@ -22,16 +23,6 @@ from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.sign_in.sign_in_log import AccountType, SignInMethod, SignInReason
-from app.models import (
-    AppRecord,
-    AppTokenRecord,
-    AppWordRecord,
-    DeliveryAttemptRecord,
-    DeliveryRecord,
-    SignInEventRecord,
-    UserRecord,
-    WebhookRecord,
-)
 from app.models.record import Record
 from app.ports import Ports
 from app.services.demo.shop import fill_shop
@@ -143,8 +134,8 @@ def measure(ports: Ports, settings: Settings) -> Iterator[Cost]:
     if ConsoleClient(client, ports).sign_in(_ADMIN, PASSWORD).status != 303:
         raise RuntimeError("The console did not let the benchmark in.")
     with ports.database.reading() as session:
-        customers = select(UserRecord.id).where(UserRecord.is_staff.is_(False))
-        keys = {"customers": session.scalars(customers.order_by(UserRecord.id).limit(1)).one()}
+        customers = select(models.User.id).where(models.User.is_staff.is_(False))
+        keys = {"customers": session.scalars(customers.order_by(models.User.id).limit(1)).one()}
     for address in (*sorted(page_addresses(app, keys)), *_LISTS):
         answer = client.get(address)
         if answer.status_code == 200 and answer.mimetype == "text/html":
@@ -167,16 +158,18 @@ def fill(ports: Ports, url: str) -> None:
     upgrade(url)
     fill_shop(ports, OPERATOR, lambda _made: None)
     with ports.database.reading() as session:
-        hooks = list(session.scalars(select(WebhookRecord.id)))
-        people = list(session.scalars(select(UserRecord.id)))
+        hooks = list(session.scalars(select(models.Webhook.id)))
+        people = list(session.scalars(select(models.User.id)))
     now = ports.clock.now()
-    _add(ports, AppRecord, lambda number: _app(number, now))
-    _add(ports, AppTokenRecord, lambda number: _token(number, now))
-    _add(ports, AppWordRecord, lambda number: {"app_id": _FIRST_KEY + number, "word": "app"})
-    _add(ports, AppWordRecord, lambda number: {"app_id": _FIRST_KEY + number, "word": str(number)})
-    _add(ports, DeliveryRecord, lambda number: _delivery(number, now, hooks))
-    _add(ports, DeliveryAttemptRecord, lambda number: _attempt(number, now))
-    _add(ports, SignInEventRecord, lambda number: _sign_in(number, now, people))
+    _add(ports, models.App, lambda number: _app(number, now))
+    _add(ports, models.AppToken, lambda number: _token(number, now))
+    _add(ports, models.AppWord, lambda number: {"app_id": _FIRST_KEY + number, "word": "app"})
+    _add(
+        ports, models.AppWord, lambda number: {"app_id": _FIRST_KEY + number, "word": str(number)}
+    )
+    _add(ports, models.Delivery, lambda number: _delivery(number, now, hooks))
+    _add(ports, models.DeliveryAttempt, lambda number: _attempt(number, now))
+    _add(ports, models.SignInEvent, lambda number: _sign_in(number, now, people))
     make_provider(ports, issuer=ISSUER)
 
 

@@ -17,11 +17,11 @@ from threading import Event, Thread
 
 from sqlalchemy import func, insert, select
 
+from app import models
 from app.adapters.database.migrations import upgrade
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.keys import ring
 from app.services.webhooks.stored_webhooks import encrypted_secret
@@ -140,12 +140,12 @@ def _fill(ports: Ports, target: str, signed: Signed) -> None:
     secret = encrypted_secret(ports, _SECRET if signed is Signed.SECRET else "")
     bodies = COUNT // (_SHARED_BY if signed is Signed.SHARED else 1)
     with ports.database.transaction() as session:
-        app = AppRecord(name="app", created_at=now)
+        app = models.App(name="app", created_at=now)
         session.add(app)
         session.flush()
-        session.add(AppPermissionRecord(app_id=app.id, permission="MANAGE_PRODUCTS"))
+        session.add(models.AppPermission(app_id=app.id, permission="MANAGE_PRODUCTS"))
         webhooks = [
-            WebhookRecord(
+            models.Webhook(
                 app_id=app.id, target_url=target, secret=secret, custom_headers={}, created_at=now
             )
             for _ in range(WEBHOOKS)
@@ -166,7 +166,7 @@ def _fill(ports: Ports, target: str, signed: Signed) -> None:
             }
             for number in range(COUNT)
         ]
-        session.execute(insert(DeliveryRecord), rows)
+        session.execute(insert(models.Delivery), rows)
 
 
 def _body(number: int) -> str:
@@ -175,6 +175,6 @@ def _body(number: int) -> str:
 
 
 def _count(ports: Ports, status: DeliveryStatus) -> int:
-    counted = select(func.count()).where(DeliveryRecord.status == status.value)
+    counted = select(func.count()).where(models.Delivery.status == status.value)
     with ports.database.reading() as session:
         return session.scalar(counted) or 0

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import psycopg
 from sqlalchemy import make_url
 
+from app import models
 from app.domain.deliveries.deliveries import MESSAGE_RANDOM_LENGTH
-from app.models import DeliveryAttemptRecord, DeliveryRecord, OutboxEventRecord
 from app.models.record import Record
 
 SPAN = 13 * 24 * 3600
@@ -18,12 +18,13 @@ SPAN = 13 * 24 * 3600
 
 _AT_ONCE = 5000
 _EVENTS, _DELIVERIES, _ATTEMPTS = (
-    record.__tablename__ for record in (OutboxEventRecord, DeliveryRecord, DeliveryAttemptRecord)
+    record.__tablename__
+    for record in (models.OutboxEvent, models.Delivery, models.DeliveryAttempt)
 )
 _TABLES: Mapping[str, tuple[type[Record], Mapping[str, str]]] = {
-    _EVENTS: (OutboxEventRecord, {"id": _EVENTS}),
-    _DELIVERIES: (DeliveryRecord, {"id": _DELIVERIES, "note_id": _EVENTS}),
-    _ATTEMPTS: (DeliveryAttemptRecord, {"id": _ATTEMPTS, "delivery_id": _DELIVERIES}),
+    _EVENTS: (models.OutboxEvent, {"id": _EVENTS}),
+    _DELIVERIES: (models.Delivery, {"id": _DELIVERIES, "note_id": _EVENTS}),
+    _ATTEMPTS: (models.DeliveryAttempt, {"id": _ATTEMPTS, "delivery_id": _DELIVERIES}),
 }
 """What the past consists of; the columns that hold keys, and of which table."""
 

@@ -17,12 +17,12 @@ from statistics import mean, median
 import psycopg
 from sqlalchemy import delete, func, select, text
 
+from app import models
 from app.adapters.database.migrations import upgrade
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.commerce.products import ProductInput, update_product
 from app.services.deliveries.dispatch import lease_due_deliveries
@@ -86,9 +86,9 @@ class PastShop:
             work.do(self.ports)
         multiply(url, history // WEBHOOKS)
         with self.ports.database.reading() as session:
-            self._last_note = session.scalar(select(func.max(OutboxEventRecord.id))) or 0
-            self._last = session.scalar(select(func.max(DeliveryRecord.id))) or 0
-            count_ = session.scalar(select(func.count()).select_from(DeliveryRecord))
+            self._last_note = session.scalar(select(func.max(models.OutboxEvent.id))) or 0
+            self._last = session.scalar(select(func.max(models.Delivery.id))) or 0
+            count_ = session.scalar(select(func.count()).select_from(models.Delivery))
         if count_ != history:
             raise RuntimeError(f"{count_} deliveries were made instead of {history}")
 
@@ -105,9 +105,9 @@ class PastShop:
                 self.times[work].processor.append(taken * 1000 / done)
                 self.times[work].passed.append(passed * 1000 / done)
         with self.ports.database.transaction() as session:
-            session.execute(delete(DeliveryRecord).where(DeliveryRecord.id > self._last))
+            session.execute(delete(models.Delivery).where(models.Delivery.id > self._last))
             session.execute(
-                delete(OutboxEventRecord).where(OutboxEventRecord.id > self._last_note)
+                delete(models.OutboxEvent).where(models.OutboxEvent.id > self._last_note)
             )
 
     def _change(self, count: int) -> None:

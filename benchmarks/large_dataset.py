@@ -6,19 +6,9 @@ from functools import partial
 
 from sqlalchemy import insert, select
 
+from app import models
 from app.domain.accounts.search import words_of
 from app.domain.authorization.actor import SessionOrigin
-from app.models import (
-    AuditRecord,
-    ExternalIdentityRecord,
-    GroupMemberRecord,
-    GroupRecord,
-    SessionRecord,
-    ThrottleAddressRecord,
-    ThrottleUserRecord,
-    UserRecord,
-    UserWordRecord,
-)
 from app.models.record import Record
 from app.ports import Ports
 from benchmarks import lists
@@ -55,16 +45,16 @@ def add_large_dataset(ports: Ports, url: str) -> None:
     lists.fill(url, after=CUSTOMERS_AFTER)
     now = ports.clock.now()
     with ports.database.reading() as session:
-        groups = list(session.scalars(select(GroupRecord.id)))
-    add_rows(ports, UserRecord, STAFF, lambda number: _staff(number, now))
+        groups = list(session.scalars(select(models.Group.id)))
+    add_rows(ports, models.User, STAFF, lambda number: _staff(number, now))
     for which in range(3):
-        add_rows(ports, UserWordRecord, STAFF, partial(_word, which))
-    add_rows(ports, GroupMemberRecord, STAFF, lambda number: _member(number, groups))
-    add_rows(ports, ExternalIdentityRecord, STAFF // 2, lambda number: _identity(number, now))
-    add_rows(ports, SessionRecord, SESSIONS, lambda number: _session(number, now))
-    add_rows(ports, AuditRecord, ENTRIES, lambda number: _entry(number, now))
-    add_rows(ports, ThrottleAddressRecord, BLOCKED, lambda number: _address(number, now))
-    add_rows(ports, ThrottleUserRecord, BLOCKED, lambda number: _failure(number, now))
+        add_rows(ports, models.UserWord, STAFF, partial(_word, which))
+    add_rows(ports, models.GroupMember, STAFF, lambda number: _member(number, groups))
+    add_rows(ports, models.ExternalIdentity, STAFF // 2, lambda number: _identity(number, now))
+    add_rows(ports, models.Session, SESSIONS, lambda number: _session(number, now))
+    add_rows(ports, models.AuditEntry, ENTRIES, lambda number: _entry(number, now))
+    add_rows(ports, models.ThrottleAddress, BLOCKED, lambda number: _address(number, now))
+    add_rows(ports, models.ThrottleUser, BLOCKED, lambda number: _failure(number, now))
 
 
 def add_rows(ports: Ports, table: type[Record], count: int, make: Make) -> None:

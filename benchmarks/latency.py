@@ -18,10 +18,10 @@ from threading import Thread
 
 import psycopg
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import ProductUpdated
 from app.domain.mails.mail import Mail, MailKind
-from app.models import ProductRecord
 from app.ports import Ports
 from app.services.outbox.publisher import add_event, add_mail
 from benchmarks import servers
@@ -74,7 +74,7 @@ def _latencies(
 
 def _change(ports: Ports) -> None:
     with ports.database.transaction() as session:
-        product = session.get_one(ProductRecord, 1)
+        product = session.get_one(models.Product, 1)
         add_event(ports, OPERATOR, session, ProductUpdated(product.id))
 
 

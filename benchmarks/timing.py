@@ -23,13 +23,13 @@ from pathlib import Path
 import psycopg
 from sqlalchemy.orm import Session
 
+from app import models
 from app.adapters.database.migrations import upgrade
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.shop.settings import ShopUpdate
-from app.models import ImportedPasswordRecord, ImportRecord, UserRecord
 from app.ports import Ports
 from app.services.shop.settings import update_shop
 from benchmarks import load_client, servers
@@ -117,12 +117,12 @@ class SampleShop:
         now = self.ports.clock.now()
         each = sum(one.runs * ROUNDS + _WARM_UP for one in _operations())
         with self.ports.database.transaction() as session:
-            me = UserRecord(
+            me = models.User(
                 email=f"me@{_HOST}", password_hash=hashed, date_joined=now, updated_at=now
             )
             session.add(me)
             session.add_all(
-                UserRecord(
+                models.User(
                     email=f"{kind}{number}@{_HOST}",
                     password_hash=hashed,
                     is_active=kind != "inactive",
@@ -141,9 +141,9 @@ class SampleShop:
 
     def _add_imported(self, session: Session, number_of: int) -> None:
         now = self.ports.clock.now()
-        source = ImportRecord(kind="PLATFORM", source="timing", started_at=now, last_run_at=now)
+        source = models.Import(kind="PLATFORM", source="timing", started_at=now, last_run_at=now)
         people = [
-            UserRecord(
+            models.User(
                 email=f"imported{number}@{_HOST}",
                 password_hash=_IMPORTED,
                 date_joined=now,
@@ -154,7 +154,7 @@ class SampleShop:
         session.add_all((source, *people))
         session.flush()
         session.add_all(
-            ImportedPasswordRecord(
+            models.ImportedPassword(
                 user_id=person.id,
                 import_id=source.id,
                 state=ImportedPasswordState.IMPORTED.value,

@@ -10,10 +10,10 @@ from typing import Literal
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from app import models
 from app.adapters.database.migrations import upgrade
 from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
-from app.models import UserRecord
 from app.services.demo.shop import fill_shop
 from tests.browser.chromium import chromium_path, switches
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, running
@@ -72,9 +72,9 @@ def main() -> None:
         make_provider(ports, name=PROVIDER)
         hashed = ports.passwords.hash(PASSWORD)
         with ports.database.transaction() as session:
-            admin = session.query(UserRecord).filter_by(email=ADMIN).one()
+            admin = session.query(models.User).filter_by(email=ADMIN).one()
             admin.password_hash = hashed
-            staff = session.query(UserRecord.id).filter_by(is_staff=True).order_by(UserRecord.id)
+            staff = session.query(models.User.id).filter_by(is_staff=True).order_by(models.User.id)
             linked = [key for (key,) in staff.limit(_LINKED_STAFF)]
         for key in linked:
             link_identity(ports, key, subject=f"staff-{key}")

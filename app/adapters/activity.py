@@ -15,11 +15,11 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
+from app import models
 from app.domain.apps.apps import ANY_REQUEST, MINUTE, SLOW_REQUEST, SPANS_KEPT, span_start
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import TrafficKind, bucket_of
 from app.domain.values.installation import DatabaseUnavailable, Fault
-from app.models import AppTokenRecord, SessionRecord
 from app.models.record import UtcDateTime
 from app.ports.database import Database
 from app.ports.system import Clock
@@ -184,8 +184,8 @@ _PERMISSION_USES = text("""
 _MAX_CODE_LENGTH = 64
 
 _TOKEN = (
-    update(AppTokenRecord)
-    .where(AppTokenRecord.id == bindparam("token_id"))
+    update(models.AppToken)
+    .where(models.AppToken.id == bindparam("token_id"))
     .values(last_used_at=bindparam("at"), last_used_address=bindparam("address"))
 )
 
@@ -307,11 +307,11 @@ class SqlActivity:
         now = self._clock.now()
         ids = sorted(taken.sessions)
         for start in range(0, len(ids), _AT_ONCE):
-            some = select(SessionRecord.id).where(
-                SessionRecord.id.in_(ids[start : start + _AT_ONCE])
+            some = select(models.Session.id).where(
+                models.Session.id.in_(ids[start : start + _AT_ONCE])
             )
-            used = update(SessionRecord).where(
-                SessionRecord.id.in_(some.with_for_update(skip_locked=True))
+            used = update(models.Session).where(
+                models.Session.id.in_(some.with_for_update(skip_locked=True))
             )
             with self._database.transaction() as session:
                 session.execute(

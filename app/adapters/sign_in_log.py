@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, Select, insert, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.adapters.activity import INTERVAL, WriteBuffer
 from app.domain.sign_in.devices import device_of
 from app.domain.sign_in.sign_in_log import (
@@ -20,7 +21,6 @@ from app.domain.sign_in.sign_in_log import (
     mask_email,
 )
 from app.domain.values.text_rules import MAX_NAME_LENGTH, is_storable
-from app.models import AppRecord, AppTokenRecord, SignInEventRecord, UserRecord
 from app.ports.database import Database, NamedRow
 from app.ports.keys import Encryption
 from app.ports.system import Clock
@@ -133,7 +133,7 @@ class SqlSignInLog:
             self._row(refusal, attempts, accounts, now) for refusal, attempts in counted.items()
         ]
         with self._database.transaction() as session:
-            session.execute(insert(SignInEventRecord), rows)
+            session.execute(insert(models.SignInEvent), rows)
 
     def _row(
         self, refusal: SignInRefusal, attempts: _Attempts, accounts: _Accounts, now: datetime
@@ -208,15 +208,15 @@ def _app_fields(
 
 def _find_accounts(session: Session, refusals: Collection[SignInRefusal]) -> _Accounts:
     """Return who the refusals are about; three statements at most."""
-    user = select(UserRecord.id, UserRecord.email, UserRecord.is_staff)
+    user = select(models.User.id, models.User.email, models.User.is_staff)
     token = select(
-        AppTokenRecord.digest, AppTokenRecord.expires_at, AppTokenRecord.app_id, AppRecord.name
-    ).join(AppRecord, AppRecord.id == AppTokenRecord.app_id)
-    by_id = _rows(session, user, UserRecord.id.in_, (refusal.user_id for refusal in refusals))
+        models.AppToken.digest, models.AppToken.expires_at, models.AppToken.app_id, models.App.name
+    ).join(models.App, models.App.id == models.AppToken.app_id)
+    by_id = _rows(session, user, models.User.id.in_, (refusal.user_id for refusal in refusals))
     emails = (refusal.email for refusal in refusals if is_storable(refusal.email))
-    by_email = _rows(session, user, UserRecord.email.in_, emails)
+    by_email = _rows(session, user, models.User.email.in_, emails)
     digests = (refusal.token_digest for refusal in refusals)
-    tokens = _rows(session, token, AppTokenRecord.digest.in_, digests)
+    tokens = _rows(session, token, models.AppToken.digest.in_, digests)
     return _Accounts(
         {row.id: row for row in by_id},
         {row.email: row for row in by_email},

@@ -18,7 +18,7 @@ from app.models.record import (
 _CHANGES = {NOT_EXPORTED: "changes with every use"}
 
 
-class AppRecord(HasMetadata, Record):
+class App(HasMetadata, Record):
     """An app. While its installation runs, ``is_installed`` is false and its tokens work already.
 
     Everything from ``about`` to ``logo`` is what its manifest said; ``audience`` goes into the
@@ -56,7 +56,7 @@ class AppRecord(HasMetadata, Record):
     client_credentials_only: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class AppPermissionRecord(Record):
+class AppPermission(Record):
     __tablename__ = "app_permissions"
     __table_args__ = (Index("ix_app_permissions_permission", "permission", "app_id"),)
 
@@ -64,7 +64,7 @@ class AppPermissionRecord(Record):
     permission: Mapped[str] = mapped_column(String(64), primary_key=True)
 
 
-class AppTokenRecord(Record):
+class AppToken(Record):
     """A long-lived token: its SHA-256 (the token is 220 random bits) and last four characters.
 
     ``permissions``, joined by commas, limit it; NULL means all of the app's. They are in this row
@@ -96,7 +96,7 @@ class AppTokenRecord(Record):
     is_by_client: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class AppClientRecord(Record):
+class AppClient(Record):
     """A client of an identity provider that acts as an app.
 
     Its tokens are the app's if they have this issuer, client and subject, which is that of the
@@ -118,7 +118,7 @@ class AppClientRecord(Record):
     created_at: Mapped[datetime]
 
 
-class AppExtensionRecord(Record):
+class AppExtension(Record):
     """One entry that an app adds: where (``mount``), how (``target``), and for holders of what.
 
     ``permissions`` are joined by commas; ``settings`` are the dashboard's business.
@@ -146,7 +146,7 @@ class AppExtensionRecord(Record):
     settings: Mapped[dict[str, object]]
 
 
-class AppInstallationRecord(Record):
+class AppInstallation(Record):
     """A requested installation; deleted once the app is installed.
 
     ``caller`` is the requester and our URL, ``permissions`` (joined by commas) what they granted.
@@ -175,7 +175,7 @@ class AppInstallationRecord(Record):
     logo: Mapped[str] = text_column(64)
 
 
-class AppLogoRecord(Record):
+class AppLogo(Record):
     """One file of the logo ``name``, which is random: WebP by ``size``, PNG as size 0.
 
     It belongs to the installation while that runs or has failed, then to the app.
@@ -190,7 +190,7 @@ class AppLogoRecord(Record):
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class AppProblemRecord(Record):
+class AppProblem(Record):
     """A problem that an app reported about itself, and how often.
 
     ``dismissed_by`` is the email of the person who dismissed it, "" if the app did, NULL while it

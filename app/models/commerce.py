@@ -22,7 +22,7 @@ from app.models.record import BigKey, HasMetadata, Record, deleted_with, partial
 NO_PRICE = -1
 
 
-class ChannelRecord(HasMetadata, Record):
+class Channel(HasMetadata, Record):
     """A place where the shop sells: a country, a market, a site of its own."""
 
     __tablename__ = "channels"
@@ -35,7 +35,7 @@ class ChannelRecord(HasMetadata, Record):
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())
 
 
-class ProductRecord(Record):
+class Product(Record):
     """A product; ``price`` is in the smallest units of ``currency``, ``NO_PRICE`` without one.
 
     A list by price thus needs no null. ``folded`` is the name as searches compare it. No key is
@@ -64,7 +64,7 @@ class ProductRecord(Record):
     folded: Mapped[str] = mapped_column(Text)
 
 
-class CheckoutRecord(Record):
+class Checkout(Record):
     """A cart; ``token`` is its public id, which gives access to an anonymous cart.
 
     ``completed_at`` is when it was ordered; it stays for the events about it. A cart without
@@ -87,7 +87,7 @@ class CheckoutRecord(Record):
     completed_at: Mapped[datetime | None]
 
 
-class CheckoutLineRecord(Record):
+class CheckoutLine(Record):
     """A quantity of a product in a cart, at the price that it had when it was added.
 
     The line outlives the product, so that the cart can say what was removed.
@@ -107,7 +107,7 @@ class CheckoutLineRecord(Record):
     currency: Mapped[str] = mapped_column(String(3))
 
 
-class OrderRecord(Record):
+class Order(Record):
     """An order; its key is its number. No two come from one checkout.
 
     ``user_email`` stays when the account is gone. ``channel_id`` is as that of a cart.
@@ -137,7 +137,7 @@ class OrderRecord(Record):
     updated_at: Mapped[datetime]
 
 
-class OrderLineRecord(Record):
+class OrderLine(Record):
     """An order's line with the product's name and price at the time of ordering."""
 
     __tablename__ = "order_lines"
@@ -153,8 +153,8 @@ class OrderLineRecord(Record):
     currency: Mapped[str] = mapped_column(String(3))
 
 
-FIRST_CHANNEL = select(func.min(ChannelRecord.id)).scalar_subquery()
+FIRST_CHANNEL = select(func.min(Channel.id)).scalar_subquery()
 """The channel of carts and orders that are older than channels."""
 
-ORDER_CHANNEL: ColumnElement[int] = func.coalesce(OrderRecord.channel_id, FIRST_CHANNEL)
-CHECKOUT_CHANNEL: ColumnElement[int] = func.coalesce(CheckoutRecord.channel_id, FIRST_CHANNEL)
+ORDER_CHANNEL: ColumnElement[int] = func.coalesce(Order.channel_id, FIRST_CHANNEL)
+CHECKOUT_CHANNEL: ColumnElement[int] = func.coalesce(Checkout.channel_id, FIRST_CHANNEL)

@@ -14,7 +14,7 @@ WAITING = "state = 'IMPORTED'"
 """What the partial index of passwords holds; a query must say it in these very words."""
 
 
-class ImportRecord(Record):
+class Import(Record):
     """A source that was imported once or several times.
 
     ``kind`` is an ``ImportKind``, ``source`` names the database or file without credentials.
@@ -33,7 +33,7 @@ class ImportRecord(Record):
     finished_at: Mapped[datetime | None]
 
 
-class ImportedRowRecord(Record):
+class ImportedRow(Record):
     """A row that was imported; it stays when the row itself is deleted.
 
     ``kind`` names what it is (``user``, ``address``, ``group``, ``app``, ``app_token`` …) and
@@ -51,7 +51,7 @@ class ImportedRowRecord(Record):
     written_digest: Mapped[str] = mapped_column(String(32))
 
 
-class ImportedPasswordRecord(Record):
+class ImportedPassword(Record):
     """The imported password of a user; ``state`` is an ``ImportedPasswordState``.
 
     ``written_digest`` is of the hash as the import wrote it or as a sign-in replaced it, so a user

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.models.record import BigKey, Record, text_column
 
 
-class AuditRecord(Record):
+class AuditEntry(Record):
     """One change of access, written in the transaction that makes it.
 
     ``own_profile``: a customer changed names, addresses or the like of their own.
@@ -41,7 +41,7 @@ class AuditRecord(Record):
     own_profile: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class SignInEventRecord(Record):
+class SignInEvent(Record):
     """A successful attempt, written with its session, or equal failed ones of a minute.
 
     ``reason`` is empty for a successful one. ``email_digest`` is the fingerprint of an unknown
@@ -78,7 +78,7 @@ class SignInEventRecord(Record):
     second_factor: Mapped[str] = text_column(32)
 
 
-class TrafficRecord(Record):
+class Traffic(Record):
     """One span of ``domain.traffic.BUCKET``, one kind of caller; all processes add to it."""
 
     __tablename__ = "traffic"
@@ -88,7 +88,7 @@ class TrafficRecord(Record):
     requests: Mapped[int] = mapped_column(BigKey)
 
 
-class ForwardingRecord(Record):
+class Forwarding(Record):
     """A peer that forwarded requests without being trusted to; all processes add to it.
 
     ``last_seen_at`` is when it was last written down.
@@ -101,7 +101,7 @@ class ForwardingRecord(Record):
     last_seen_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class AppRequestRecord(Record):
+class AppRequest(Record):
     """Requests of an app in one minute or hour (``span`` in seconds) that ended alike.
 
     ``code`` is that of the first error, "" without one. ``slow`` of them took a second or longer,
@@ -120,7 +120,7 @@ class AppRequestRecord(Record):
     slowest: Mapped[int]
 
 
-class AppPermissionUseRecord(Record):
+class AppPermissionUse(Record):
     """When an app first and last used a permission; "" stands for any request."""
 
     __tablename__ = "app_permission_uses"

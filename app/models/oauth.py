@@ -1,6 +1,6 @@
 """Latchkey as an OpenID provider: clients, their secrets and sessions, consents, codes, tokens.
 
-A grant is a session (``SessionRecord.oauth_client_id``); what belongs to it ends with it.
+A grant is a session (``Session.oauth_client_id``); what belongs to it ends with it.
 """
 
 from datetime import datetime
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.models.record import BigKey, Record, deleted_with, partial_index, text_column
 
 
-class OAuthClientRecord(Record):
+class OAuthClient(Record):
     """A program that signs people in here; ``client_id`` is its public name.
 
     URIs and scopes are separated by spaces. ``is_public``: it can't keep a secret. ``key_set`` is
@@ -48,12 +48,12 @@ class OAuthClientRecord(Record):
 
 
 IS_FIRST_PARTY: ColumnElement[bool] = and_(
-    OAuthClientRecord.is_first_party, OAuthClientRecord.subject_salt == ""
+    OAuthClient.is_first_party, OAuthClient.subject_salt == ""
 )
 """Release 1.0.0 stored clients that are both, which are third parties."""
 
 
-class OAuthClientSecretRecord(Record):
+class OAuthClientSecret(Record):
     """A client's secret: the SHA-256 of 220 random bits, and its last four characters.
 
     One that was rotated works until ``expires_at``.
@@ -69,7 +69,7 @@ class OAuthClientSecretRecord(Record):
     expires_at: Mapped[datetime | None]
 
 
-class OAuthClientLogoRecord(Record):
+class OAuthClientLogo(Record):
     """One file of a client's logo ``name``, which is random: WebP by ``size``, PNG as size 0."""
 
     __tablename__ = "oauth_client_logos"
@@ -80,7 +80,7 @@ class OAuthClientLogoRecord(Record):
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class OAuthUseRecord(Record):
+class OAuthUse(Record):
     """When a client last got tokens of a person."""
 
     __tablename__ = "oauth_uses"
@@ -94,7 +94,7 @@ class OAuthUseRecord(Record):
     used_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class OAuthConsentRecord(Record):
+class OAuthConsent(Record):
     """What a person allowed a third party: scopes, separated by spaces.
 
     ``client_version`` is the client's ``consent_version`` of then.
@@ -112,7 +112,7 @@ class OAuthConsentRecord(Record):
     updated_at: Mapped[datetime]
 
 
-class OAuthCodeRecord(Record):
+class OAuthCode(Record):
     """An authorization code: its SHA-256, and all that the token request must match.
 
     ``session_id`` is the sign-in behind it, at the hosted pages. ``challenge`` is PKCE's, S256. A
@@ -139,7 +139,7 @@ class OAuthCodeRecord(Record):
     used_at: Mapped[datetime | None]
 
 
-class OAuthRefreshTokenRecord(Record):
+class OAuthRefreshToken(Record):
     """A refresh token of a grant: its SHA-256. All of a session's are one family.
 
     A used one keeps its row: if it comes again, the session ends, and the family with it.
@@ -154,7 +154,7 @@ class OAuthRefreshTokenRecord(Record):
     used_at: Mapped[datetime | None]
 
 
-class OAuthAssertionRecord(Record):
+class OAuthAssertion(Record):
     """A signed assertion of a client that was used: the SHA-256 of its client and ``jti``."""
 
     __tablename__ = "oauth_assertions"
@@ -163,7 +163,7 @@ class OAuthAssertionRecord(Record):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class OAuthClientSessionRecord(Record):
+class OAuthClientSession(Record):
     """A sign-in or a grant that a client knows as a session, by the ``sid`` of its ID tokens.
 
     ``session_id`` is the session of the hosted pages, or that of the grant. The database empties
@@ -191,7 +191,7 @@ class OAuthClientSessionRecord(Record):
     first_attempt_at: Mapped[datetime | None]
 
 
-class OAuthDeviceCodeRecord(Record):
+class OAuthDeviceCode(Record):
     """A device that waits for its person: the SHA-256 of its code, deleted when it is exchanged.
 
     ``user_code`` is the keyed digest of the code that the person enters elsewhere, ``address`` and

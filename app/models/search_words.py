@@ -9,10 +9,10 @@ from sqlalchemy import Connection, Index, String, delete, event, insert, inspect
 from sqlalchemy.orm import Mapped, Mapper, mapped_column
 
 from app.domain.accounts.search import ADDRESS_FIELDS, MAX_WORD_LENGTH, words_in, words_of
-from app.models.apps import AppRecord
+from app.models.apps import App
 from app.models.record import Record, deleted_with
-from app.models.users import AddressRecord, UserRecord
-from app.models.webhooks import WebhookRecord
+from app.models.users import Address, User
+from app.models.webhooks import Webhook
 
 WORD = String(MAX_WORD_LENGTH).with_variant(String(MAX_WORD_LENGTH, collation="C"), "postgresql")
 """Compared by code points on every database, so that a beginning is a range of an index."""
@@ -20,7 +20,7 @@ WORD = String(MAX_WORD_LENGTH).with_variant(String(MAX_WORD_LENGTH, collation="C
 _KEPT = ("email", "first_name", "last_name", "is_staff")
 
 
-class UserWordRecord(Record):
+class UserWord(Record):
     """A word that finds a person, folded by ``app.domain.accounts.search``."""
 
     __tablename__ = "user_words"
@@ -39,8 +39,8 @@ def write_user_words(connection: Connection, user_ids: Collection[int]) -> None:
 
     For statements that write many rows at once; a record that is written does it by itself.
     """
-    columns = (UserRecord.id, *(getattr(UserRecord, name) for name in _KEPT))
-    people = connection.execute(select(*columns).where(UserRecord.id.in_(user_ids))).all()
+    columns = (User.id, *(getattr(User, name) for name in _KEPT))
+    people = connection.execute(select(*columns).where(User.id.in_(user_ids))).all()
     _write(connection, people, _addresses_of(connection, user_ids))
 
 
@@ -48,7 +48,7 @@ def _addresses_of(
     connection: Connection, user_ids: Collection[int]
 ) -> Mapping[int, list[Mapping[str, str]]]:
     """Return the addresses of each of these people, the newest first."""
-    address = AddressRecord
+    address = Address
     columns = [getattr(address, name) for name in ADDRESS_FIELDS]
     query = select(address.user_id, *columns).where(address.user_id.in_(user_ids))
     found: dict[int, list[Mapping[str, str]]] = defaultdict(list)
@@ -66,41 +66,37 @@ def _write(
         for one in people
         for word in words_of(one.email, one.first_name, one.last_name, addresses.get(one.id, ()))
     ]
-    connection.execute(delete(UserWordRecord).where(UserWordRecord.user_id.in_(keys)))
+    connection.execute(delete(UserWord).where(UserWord.user_id.in_(keys)))
     if rows:
-        connection.execute(insert(UserWordRecord), rows)
+        connection.execute(insert(UserWord), rows)
 
 
 # What changes a person's name, email or addresses need not know that there is an index of words.
 
 
-@event.listens_for(UserRecord, "after_insert")
-def _add(_mapper: Mapper[UserRecord], connection: Connection, user: UserRecord) -> None:
+@event.listens_for(User, "after_insert")
+def _add(_mapper: Mapper[User], connection: Connection, user: User) -> None:
     words = words_of(user.email, user.first_name, user.last_name)
     connection.execute(
-        insert(UserWordRecord),
+        insert(UserWord),
         [{"user_id": user.id, "word": word, "is_staff": user.is_staff} for word in words],
     )
 
 
-@event.listens_for(UserRecord, "after_update")
-def _replace(_mapper: Mapper[UserRecord], connection: Connection, user: UserRecord) -> None:
+@event.listens_for(User, "after_update")
+def _replace(_mapper: Mapper[User], connection: Connection, user: User) -> None:
     if _has_changed(user, _KEPT):
         _write(connection, [user], _addresses_of(connection, [user.id]))
 
 
-@event.listens_for(AddressRecord, "after_insert")
-@event.listens_for(AddressRecord, "after_delete")
-def _follow(
-    _mapper: Mapper[AddressRecord], connection: Connection, address: AddressRecord
-) -> None:
+@event.listens_for(Address, "after_insert")
+@event.listens_for(Address, "after_delete")
+def _follow(_mapper: Mapper[Address], connection: Connection, address: Address) -> None:
     write_user_words(connection, [address.user_id])
 
 
-@event.listens_for(AddressRecord, "after_update")
-def _follow_change(
-    mapper: Mapper[AddressRecord], connection: Connection, address: AddressRecord
-) -> None:
+@event.listens_for(Address, "after_update")
+def _follow_change(mapper: Mapper[Address], connection: Connection, address: Address) -> None:
     if _has_changed(address, ADDRESS_FIELDS):
         _follow(mapper, connection, address)
 
@@ -114,7 +110,7 @@ _OF_APPS = ("name", "identifier")
 _OF_WEBHOOKS = ("name", "target_url")
 
 
-class AppWordRecord(Record):
+class AppWord(Record):
     """One word of one app, folded (``app.domain.accounts.search``)."""
 
     __tablename__ = "app_words"
@@ -124,7 +120,7 @@ class AppWordRecord(Record):
     word: Mapped[str] = mapped_column(WORD, primary_key=True)
 
 
-class WebhookWordRecord(Record):
+class WebhookWord(Record):
     """One word of one webhook, of its name or its target's host."""
 
     __tablename__ = "webhook_words"
@@ -159,34 +155,30 @@ def webhook_word_rows(webhook_id: int, name: str, target_url: str) -> list[dict[
 # Code that changes a name need not know that there is an index of words.
 
 
-@event.listens_for(AppRecord, "after_insert")
-def _add_app(_mapper: Mapper[AppRecord], connection: Connection, app: AppRecord) -> None:
+@event.listens_for(App, "after_insert")
+def _add_app(_mapper: Mapper[App], connection: Connection, app: App) -> None:
     rows = app_word_rows(app.id, app.name, app.identifier or "")
     if rows:
-        connection.execute(insert(AppWordRecord), rows)
+        connection.execute(insert(AppWord), rows)
 
 
-@event.listens_for(AppRecord, "after_update")
-def _replace_app(mapper: Mapper[AppRecord], connection: Connection, app: AppRecord) -> None:
+@event.listens_for(App, "after_update")
+def _replace_app(mapper: Mapper[App], connection: Connection, app: App) -> None:
     if _has_changed(app, _OF_APPS):
-        connection.execute(delete(AppWordRecord).where(AppWordRecord.app_id == app.id))
+        connection.execute(delete(AppWord).where(AppWord.app_id == app.id))
         _add_app(mapper, connection, app)
 
 
-@event.listens_for(WebhookRecord, "after_insert")
-def _add_webhook(
-    _mapper: Mapper[WebhookRecord], connection: Connection, webhook: WebhookRecord
-) -> None:
+@event.listens_for(Webhook, "after_insert")
+def _add_webhook(_mapper: Mapper[Webhook], connection: Connection, webhook: Webhook) -> None:
     rows = webhook_word_rows(webhook.id, webhook.name or "", webhook.target_url)
     if rows:
-        connection.execute(insert(WebhookWordRecord), rows)
+        connection.execute(insert(WebhookWord), rows)
 
 
-@event.listens_for(WebhookRecord, "after_update")
-def _replace_webhook(
-    mapper: Mapper[WebhookRecord], connection: Connection, webhook: WebhookRecord
-) -> None:
+@event.listens_for(Webhook, "after_update")
+def _replace_webhook(mapper: Mapper[Webhook], connection: Connection, webhook: Webhook) -> None:
     if _has_changed(webhook, _OF_WEBHOOKS):
-        of_webhook = WebhookWordRecord.webhook_id == webhook.id
-        connection.execute(delete(WebhookWordRecord).where(of_webhook))
+        of_webhook = WebhookWord.webhook_id == webhook.id
+        connection.execute(delete(WebhookWord).where(of_webhook))
         _add_webhook(mapper, connection, webhook)

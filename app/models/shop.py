@@ -27,17 +27,17 @@ from app.models.record import (
     text_column,
 )
 
-__all__ = ["SHOP_ID", "LogoRecord", "MailTemplateRecord", "ShopRecord"]
+__all__ = ["SHOP_ID", "Logo", "MailTemplate", "Shop"]
 
 
-class ShopRecord(HasMetadata, Record):
+class Shop(HasMetadata, Record):
     """The one row of settings; ``keys_version`` increases when the signing keys change.
 
     ``providers_version`` increases when a provider's settings change. ``served_at`` is the last
     base URL served, without ``PUBLIC_URL``. ``storefront_closed_at`` and
     ``storefront_rejections`` belong to the present closing. ``second_factor_from`` is when staff
     without a second factor lose their rights, null while one is optional. ``logo`` is the name of
-    the one row of ``LogoRecord``, "" without one. ``company_address`` has the details of an
+    the one row of ``Logo``, "" without one. ``company_address`` has the details of an
     address by name, none without one.
 
     Every request reads this row, so a changed switch or key ring takes effect with the next
@@ -101,7 +101,7 @@ class ShopRecord(HasMetadata, Record):
     served_at: Mapped[str] = text_column(1024, info=STATE_HERE)
 
 
-class LogoRecord(Record):
+class Logo(Record):
     """The shop's logo, encoded again as a PNG; ``name`` is random."""
 
     __tablename__ = "shop_logos"
@@ -112,7 +112,7 @@ class LogoRecord(Record):
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class MailTemplateRecord(Record):
+class MailTemplate(Record):
     """A version of a template that replaces Latchkey's for a kind of email and a language.
 
     ``language_code`` is "" for all languages. At most one version is current; without one,
@@ -136,7 +136,7 @@ class MailTemplateRecord(Record):
     fault: Mapped[str] = text_column(512, info=STATE_HERE)
 
 
-class SigningKeyRecord(Record):
+class SigningKey(Record):
     """One key of the ring: ``state`` is ``next``, ``active``, ``retired`` or ``withdrawn``.
 
     A withdrawn key's row stays forever, without its private part, so that it can't come back.

@@ -14,7 +14,7 @@ WITHOUT_REFRESH = "origin = 'oidc' AND provider_refresh_token = ''"
 """Which sessions no provider can refresh, in SQL."""
 
 
-class SessionRecord(Record):
+class Session(Record):
     """A login that is still good until ``expires_at``; ending it deletes the row.
 
     ``token`` is the claim of that name in every token of the session. ``refresh_digest`` is the
@@ -75,7 +75,7 @@ class SessionRecord(Record):
     authenticated_at: Mapped[datetime | None]
 
 
-class AccountLinkRecord(Record):
+class AccountLink(Record):
     """A link: the SHA-256 of its token, and the account's state when it was created.
 
     ``state`` is a digest of what the link depends on (email, password, activity): a change
@@ -96,7 +96,7 @@ class AccountLinkRecord(Record):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class ResetRequestRecord(Record):
+class ResetRequest(Record):
     """A request for a link to set the password of the account with ``email``, if there is one.
 
     The worker looks up the account, so that the response takes the same time for every email.
@@ -114,7 +114,7 @@ class ResetRequestRecord(Record):
     created_at: Mapped[datetime]
 
 
-class EmailCodeRecord(Record):
+class EmailCode(Record):
     """A sign-in with a code by email: asked for with ``email``, whether or not an account has it.
 
     ``digest`` is the SHA-256 of the token that the client has, without which the code is worth
@@ -140,7 +140,7 @@ class EmailCodeRecord(Record):
     expires_at: Mapped[datetime]
 
 
-class PasskeyRecord(Record):
+class Passkey(Record):
     """A passkey (WebAuthn credential).
 
     ``credential_id``, ``public_key`` (COSE) and ``user_handle`` are base64url without padding; all
@@ -167,7 +167,7 @@ class PasskeyRecord(Record):
     last_used_at: Mapped[datetime | None]
 
 
-class AuthenticatorAppRecord(Record):
+class AuthenticatorApp(Record):
     """A user's authenticator app: a TOTP secret (RFC 6238), encrypted for its user.
 
     It counts from ``confirmed_at`` on. ``last_step`` is the time step of the last accepted code:
@@ -186,7 +186,7 @@ class AuthenticatorAppRecord(Record):
     last_used_at: Mapped[datetime | None]
 
 
-class RecoveryCodeRecord(Record):
+class RecoveryCode(Record):
     """A recovery code; ``selector`` is its first character, different in each of a user's codes.
 
     ``code_hash`` is a password hash of the whole code. Used ones keep their row, so that the
@@ -202,7 +202,7 @@ class RecoveryCodeRecord(Record):
     used_at: Mapped[datetime | None]
 
 
-class SecondFactorChallengeRecord(Record):
+class SecondFactorChallenge(Record):
     """A question for a second factor or passkey that is waiting for its answer.
 
     ``digest`` is the SHA-256 of the token that the client has, ``purpose`` a ``ChallengePurpose``.
@@ -231,7 +231,7 @@ class SecondFactorChallengeRecord(Record):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class KnownDeviceRecord(Record):
+class KnownDevice(Record):
     """A device and network from which a staff member has signed in.
 
     ``device`` is in plain words, ``network`` the /24 of an IPv4 address or the /48 of an IPv6 one.
@@ -246,7 +246,7 @@ class KnownDeviceRecord(Record):
     last_used_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class ThrottleAddressRecord(Record):
+class ThrottleAddress(Record):
     """One caller's address: its block, its running attempt (a lease), and its failures.
 
     ``known_failures`` is n of the contract's arithmetic, ``failures`` is k.
@@ -263,7 +263,7 @@ class ThrottleAddressRecord(Record):
     updated_at: Mapped[float] = mapped_column(index=True)
 
 
-class PasswordGuessRecord(Record):
+class PasswordGuess(Record):
     """Consecutive guesses at a signed-in person's password, over all sessions."""
 
     __tablename__ = "password_guesses"
@@ -273,7 +273,7 @@ class PasswordGuessRecord(Record):
     updated_at: Mapped[float] = mapped_column(index=True)
 
 
-class ThrottleUserRecord(Record):
+class ThrottleUser(Record):
     """Failures of one address against one user: m of the contract's arithmetic."""
 
     __tablename__ = "throttle_users"
@@ -284,7 +284,7 @@ class ThrottleUserRecord(Record):
     updated_at: Mapped[float] = mapped_column(index=True)
 
 
-class IdentityProviderRecord(Record):
+class IdentityProvider(Record):
     """An identity provider, its settings under the names that clients know.
 
     ``slug`` is the word before ``.authentication.openidconnect`` of its plugin id; the default
@@ -340,7 +340,7 @@ class IdentityProviderRecord(Record):
     tokens_valid_after: Mapped[float] = mapped_column(default=0.0, server_default="0")
 
 
-class ExternalIdentityRecord(Record):
+class ExternalIdentity(Record):
     """A provider's identity and its account.
 
     ``is_verified`` is whether the provider has verified the email, or its emails are trusted:
@@ -365,7 +365,7 @@ class ExternalIdentityRecord(Record):
     by_owner: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class OidcStateRecord(Record):
+class OidcState(Record):
     """A pending sign-in: the SHA-256 of its ``state``, and its secrets.
 
     ``sealed`` holds the nonce and the PKCE verifier, encrypted. The row works once.
@@ -380,7 +380,7 @@ class OidcStateRecord(Record):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class ProviderTokenRecord(Record):
+class ProviderToken(Record):
     """When a provider's token without a time of issue was first seen.
 
     It was issued before that, so signing out everywhere afterwards ends it. ``digest`` is the

@@ -33,7 +33,7 @@ _ORDERS = {
 }
 
 
-class UserRecord(HasMetadata, Record):
+class User(HasMetadata, Record):
     """A person. ``email`` is stored in lower case; ``password_hash`` is empty without a password.
 
     ``tokens_valid_after`` is the moment of the last "sign out everywhere": provider tokens issued
@@ -91,7 +91,7 @@ class UserRecord(HasMetadata, Record):
     external_reference: Mapped[str | None] = mapped_column(String(250))
 
 
-class AvatarRecord(Record):
+class Avatar(Record):
     """One size of the avatar ``name``, which is random; deleted with its user.
 
     In the database rather than in a folder: every process on every machine serves it, and it
@@ -106,7 +106,7 @@ class AvatarRecord(Record):
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class GroupRecord(Record):
+class Group(Record):
     __tablename__ = "permission_groups"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
@@ -114,7 +114,7 @@ class GroupRecord(Record):
     is_channel_restricted: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class GroupChannelRecord(Record):
+class GroupChannel(Record):
     """A channel that the members of a restricted group have access to."""
 
     __tablename__ = "permission_group_channels"
@@ -123,14 +123,14 @@ class GroupChannelRecord(Record):
     channel_id: Mapped[int] = deleted_with("channels.id", primary_key=True, index=True)
 
 
-class GroupPermissionRecord(Record):
+class GroupPermission(Record):
     __tablename__ = "permission_group_permissions"
 
     group_id: Mapped[int] = deleted_with("permission_groups.id", primary_key=True)
     permission: Mapped[str] = mapped_column(String(64), primary_key=True)
 
 
-class GroupMemberRecord(Record):
+class GroupMember(Record):
     """Keyed by user first: the hot path asks for the groups of one user."""
 
     __tablename__ = "permission_group_members"
@@ -139,14 +139,14 @@ class GroupMemberRecord(Record):
     group_id: Mapped[int] = deleted_with("permission_groups.id", primary_key=True, index=True)
 
 
-class UserPermissionRecord(Record):
+class UserPermission(Record):
     __tablename__ = "user_permissions"
 
     user_id: Mapped[int] = deleted_with("users.id", primary_key=True)
     permission: Mapped[str] = mapped_column(String(64), primary_key=True)
 
 
-class AddressRecord(HasMetadata, Record):
+class Address(HasMetadata, Record):
     """An address of a user; at most one is the default for each purpose.
 
     ``country`` is a code of ISO 3166-1. ``validation_skipped``: without the country's rules.
@@ -187,7 +187,7 @@ class AddressRecord(HasMetadata, Record):
     is_default_billing: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class FormSubmissionRecord(Record):
+class FormSubmission(Record):
     """A submitted form, by the key that it carries; one submission of a key creates something.
 
     ``location`` is the page of what was created, empty while it is being created; until then
@@ -204,7 +204,7 @@ class FormSubmissionRecord(Record):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class FormAnswerRecord(Record):
+class FormAnswer(Record):
     """The answer to a form, for the same form sent again at once; encrypted, for up to a minute.
 
     ``key`` is a digest of what was sent and by which browser. ``encrypted_answer`` is empty while
@@ -219,7 +219,7 @@ class FormAnswerRecord(Record):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class SavedFilterRecord(Record):
+class SavedFilter(Record):
     """A filter of a list under a name; ``query`` is the list's query string.
 
     It belongs to a person and is deleted with the account.

@@ -17,7 +17,7 @@ from app.models.record import (
 _DELIVERIES_HERE = {NOT_EXPORTED: "state of deliveries here"}
 
 
-class WebhookRecord(Record):
+class Webhook(Record):
     """A webhook of an app; an empty ``query`` means the default one.
 
     ``secret`` is the encrypted ``secretKey``, empty without one; ``old_secret`` also signs until
@@ -78,7 +78,7 @@ class WebhookRecord(Record):
     alerted_at: Mapped[datetime | None] = mapped_column(info=_DELIVERIES_HERE)
 
 
-class WebhookEventRecord(Record):
+class WebhookEvent(Record):
     """A webhook's subscribed event, keyed by event first for the fan-out."""
 
     __tablename__ = "webhook_events"
@@ -87,7 +87,7 @@ class WebhookEventRecord(Record):
     webhook_id: Mapped[int] = deleted_with("webhooks.id", primary_key=True, index=True)
 
 
-class DeliveryRecord(Record):
+class Delivery(Record):
     """A payload on its way to one webhook.
 
     ``message_id`` is the ``webhook-id`` of every attempt. ``next_attempt_at`` is empty once
@@ -151,7 +151,7 @@ class DeliveryRecord(Record):
     has_link: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class DeliveryAttemptRecord(Record):
+class DeliveryAttempt(Record):
     """One attempt: what was sent, what came back, how long it took (seconds)."""
 
     __tablename__ = "delivery_attempts"
@@ -167,7 +167,7 @@ class DeliveryAttemptRecord(Record):
     response: Mapped[str] = mapped_column(Text)
 
 
-class OutboxEventRecord(Record):
+class OutboxEvent(Record):
     """A note that something happened, written in the transaction that made it true.
 
     ``sealed`` holds the secret fields of the event (a link's token), encrypted. ``closed_at`` is
@@ -193,7 +193,7 @@ class OutboxEventRecord(Record):
     closed_at: Mapped[datetime | None] = mapped_column(index=True)
 
 
-class OutboxMailRecord(Record):
+class OutboxMail(Record):
     """A mail to send, and afterwards its entry in the mail log.
 
     ``sealed`` are its template's values, encrypted, emptied with the last attempt.
@@ -234,7 +234,7 @@ class OutboxMailRecord(Record):
     last_error: Mapped[str] = text_column(512)
 
 
-class InstallationMarkRecord(Record):
+class InstallationMark(Record):
     """What an installation with this database is recognized by, or why something is held.
 
     ``since`` is when it was noticed first.
@@ -250,7 +250,7 @@ class InstallationMarkRecord(Record):
 HEARTBEAT_ID = 1
 
 
-class HeartbeatRecord(Record):
+class Heartbeat(Record):
     """The one row in which every worker notes that it is alive; empty before the first one.
 
     ``backed_up_at`` is when ``flask backup`` last wrote a file.

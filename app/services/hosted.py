@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import and_, bindparam, select
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import PROOF_LASTS, Actor, SessionOrigin
 from app.domain.second_factors import ChallengePurpose, SecondFactorType
@@ -18,9 +19,7 @@ from app.domain.shop.settings import PasswordLoginMode, rejects_password_session
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Problem, Refused, TrafficClosed
-from app.models import SessionRecord, ShopRecord
 from app.models.record import UtcDateTime
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
 from app.services.authorization.register import building_block, input_decides, public
@@ -66,12 +65,12 @@ from app.services.single_sign_on.sign_in import (
 _HOSTED = session_query(
     and_(
         IN_SESSION,
-        SessionRecord.is_hosted.is_(True),
-        SessionRecord.expires_at > bindparam("now", type_=UtcDateTime),
+        models.Session.is_hosted.is_(True),
+        models.Session.expires_at > bindparam("now", type_=UtcDateTime),
     ),
     *SESSION_COLUMNS,
-    SessionRecord.authenticated_at.label("session_authenticated_at"),
-    SessionRecord.created_at.label("session_created_at"),
+    models.Session.authenticated_at.label("session_authenticated_at"),
+    models.Session.created_at.label("session_created_at"),
 )
 
 
@@ -132,7 +131,7 @@ class HostedPerson:
 def show_hosted_shop(ports: Ports, actor: Actor) -> HostedShop:
     """Return the shop for a page, and whether and how people can sign in there."""
     with ports.database.reading() as session:
-        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
+        shop = settings_of(session.get_one(models.Shop, models.SHOP_ID))
     mode = shop.password_login_mode
     has_local = mode is not PasswordLoginMode.DISABLED
     return HostedShop(
@@ -214,8 +213,8 @@ def replace_hosted_session(ports: Ports, actor: Actor, opened: HostedSession) ->
         sign_out_of_hosted_pages(ports, actor)
         return
     with ports.database.transaction() as session:
-        query = select(SessionRecord.id).where(
-            SessionRecord.token == opened.token, SessionRecord.user_id == opened.user_id
+        query = select(models.Session.id).where(
+            models.Session.token == opened.token, models.Session.user_id == opened.user_id
         )
         continue_sessions(session, actor.session_id, session.scalars(query).one())
     end_own_session(ports, actor, actor.session_id)
@@ -239,7 +238,7 @@ def _require_offered(ports: Ports, *offers: str) -> None:
     Raises ``TrafficClosed`` while the storefront is closed.
     """
     with ports.database.reading() as session:
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        shop = session.get_one(models.Shop, models.SHOP_ID)
         if not shop.allow_storefront_traffic:
             raise TrafficClosed
         if not all(getattr(shop, name) for name in ("hosted_pages", *offers)):

@@ -15,13 +15,12 @@ from types import MappingProxyType
 from sqlalchemy import ColumnElement, Select, and_, delete, false, func, or_, select, true, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.keys import CACHE_TIME, KEY_ID, KeyState, PublicKey, Ring, SigningKey, Withdrawal
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import DatabaseUnavailable, KeyUnreadable, SchemaBehind
-from app.models import SessionRecord, ShopRecord, SigningKeyRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.keys import KeyPair
 from app.ports.process_cache import CachedKeyRing
@@ -34,9 +33,9 @@ from app.services.authorization.register import (
 )
 
 _RING = (
-    select(ShopRecord.keys_version, SigningKeyRecord)
-    .select_from(ShopRecord)
-    .outerjoin(SigningKeyRecord, true())
+    select(models.Shop.keys_version, models.SigningKey)
+    .select_from(models.Shop)
+    .outerjoin(models.SigningKey, true())
 )
 
 
@@ -79,7 +78,7 @@ def stored_ring(ports: Ports) -> StoredRing:
         rows = session.execute(_RING).all()
     if not rows:
         raise SchemaBehind
-    records: list[SigningKeyRecord | None] = [row.SigningKeyRecord for row in rows]
+    records: list[models.SigningKey | None] = [row.SigningKey for row in rows]
     keys = (_key(found) for found in records if found is not None)
     return StoredRing(rows[0].keys_version, tuple(sorted(keys, key=_place)))
 
@@ -92,18 +91,18 @@ def increment_version(session: Session, version: int) -> bool:
     until it has committed.
     """
     advanced = session.scalar(
-        update(ShopRecord)
-        .where(ShopRecord.id == SHOP_ID, ShopRecord.keys_version == version)
+        update(models.Shop)
+        .where(models.Shop.id == models.SHOP_ID, models.Shop.keys_version == version)
         .values(keys_version=version + 1)
-        .returning(ShopRecord.keys_version)
+        .returning(models.Shop.keys_version)
     )
     return advanced is not None
 
 
 @building_block
-def new_key(pair: KeyPair, state: KeyState, now: datetime) -> SigningKeyRecord:
+def new_key(pair: KeyPair, state: KeyState, now: datetime) -> models.SigningKey:
     """Return the record of a key that is published from ``now`` on."""
-    return SigningKeyRecord(
+    return models.SigningKey(
         kid=pair.public.kid,
         state=state.value,
         private_key=pair.encrypted,
@@ -146,7 +145,7 @@ def _span(ports: Ports) -> timedelta:
     return timedelta(seconds=ports.configuration.jwt_ttl_refresh)
 
 
-def _key(record: SigningKeyRecord) -> StoredKey:
+def _key(record: models.SigningKey) -> StoredKey:
     public = PublicKey(record.kid, record.modulus, record.exponent)
     return StoredKey(
         KeyPair(public, record.private_key),
@@ -163,7 +162,7 @@ def _place(key: StoredKey) -> tuple[int, float]:
 
 
 # The shop is one row, so nothing has to choose among several.
-_VERSION: Select[*tuple[object, ...]] = select(ShopRecord.keys_version.label("version"))
+_VERSION: Select[*tuple[object, ...]] = select(models.Shop.keys_version.label("version"))
 
 
 @building_block
@@ -337,15 +336,15 @@ def delete_old_keys(ports: Ports, actor: Actor) -> int:
     ended = last_retirement_of_ended_keys(ports)
     with ports.database.transaction() as session:
         forgotten = session.scalars(
-            delete(SigningKeyRecord)
+            delete(models.SigningKey)
             .where(
-                SigningKeyRecord.state == KeyState.RETIRED.value,
-                SigningKeyRecord.retired_at <= ended,
+                models.SigningKey.state == KeyState.RETIRED.value,
+                models.SigningKey.retired_at <= ended,
             )
-            .returning(SigningKeyRecord.kid)
+            .returning(models.SigningKey.kid)
         ).all()
         if forgotten:
-            session.execute(update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1))
+            session.execute(update(models.Shop).values(keys_version=models.Shop.keys_version + 1))
         for kid in forgotten:
             record(ports, actor, session, Change("keys.forget", "SigningKey", kid))
     return len(forgotten)
@@ -377,17 +376,17 @@ def _rotate(
 ) -> None:
     # Each state is emptied before it is filled: the database allows one active and one next key.
     now = ports.clock.now()
-    keys = update(SigningKeyRecord)
+    keys = update(models.SigningKey)
     session.execute(
-        keys.where(SigningKeyRecord.state == KeyState.ACTIVE.value).values(
+        keys.where(models.SigningKey.state == KeyState.ACTIVE.value).values(
             state=KeyState.RETIRED.value, retired_at=now
         )
     )
-    upcoming = SigningKeyRecord.state == KeyState.NEXT.value
+    upcoming = models.SigningKey.state == KeyState.NEXT.value
     if promoted == before.only(KeyState.NEXT).pair:
         session.execute(keys.where(upcoming).values(state=KeyState.ACTIVE.value, activated_at=now))
     else:
-        session.execute(delete(SigningKeyRecord).where(upcoming))
+        session.execute(delete(models.SigningKey).where(upcoming))
         session.add(new_key(promoted, KeyState.ACTIVE, now))
     session.add(new_key(fresh, KeyState.NEXT, now))
 
@@ -430,7 +429,7 @@ def withdraw_keys(ports: Ports, actor: Actor, kids: Sequence[str]) -> Withdrawal
         for pair, state in fresh.items():
             _store_key(session, before, pair, state, now)
         if done.sessions:
-            session.execute(delete(SessionRecord).where(_signed_with(ports, before, kids)))
+            session.execute(delete(models.Session).where(_signed_with(ports, before, kids)))
         after: dict[str, object] = {"sessions": done.sessions}
         after |= {state.value: pair.public.kid for pair, state in fresh.items()}
         for kid in kids:
@@ -443,10 +442,10 @@ def mark_withdrawn(session: Session, kids: Iterable[str], now: datetime) -> None
     """Delete the private parts of the keys, and remember that they are withdrawn."""
     for kid in kids:
         marked = session.scalar(
-            update(SigningKeyRecord)
-            .where(SigningKeyRecord.kid == kid)
+            update(models.SigningKey)
+            .where(models.SigningKey.kid == kid)
             .values(state=KeyState.WITHDRAWN.value, private_key="", retired_at=now)
-            .returning(SigningKeyRecord.kid)
+            .returning(models.SigningKey.kid)
         )
         if marked is None:
             nothing = KeyPair(PublicKey(kid, "", ""), "")
@@ -472,7 +471,7 @@ def _withdrawal(
     fixed = configured_key(ports, stored)
     configured = "" if fixed is None or fixed.public.kid not in kids else fixed.public.kid
     known = {key.pair.public.kid for key in stored.keys} | {configured}
-    ending = select(func.count()).select_from(SessionRecord)
+    ending = select(func.count()).select_from(models.Session)
     return Withdrawal(
         tuple(kids),
         session.scalar(ending.where(_signed_with(ports, stored, kids))) or 0,
@@ -486,7 +485,7 @@ def _signed_with(ports: Ports, stored: StoredRing, kids: Sequence[str]) -> Colum
 
     When the key in ``RSA_PRIVATE_KEY`` came into use isn't recorded: it may have signed any.
     """
-    signed_at = func.coalesce(SessionRecord.refreshed_at, SessionRecord.created_at)
+    signed_at = func.coalesce(models.Session.refreshed_at, models.Session.created_at)
     fixed = configured_key(ports, stored)
     spans: list[ColumnElement[bool]] = (
         [true()] if fixed is not None and fixed.public.kid in kids else []
@@ -496,8 +495,8 @@ def _signed_with(ports: Ports, stored: StoredRing, kids: Sequence[str]) -> Colum
         for key in stored.keys
         if key.pair.public.kid in kids and key.activated_at is not None
     ]
-    lives = SessionRecord.expires_at > ports.clock.now()
-    has_tokens = SessionRecord.in_console.is_(False), SessionRecord.is_hosted.is_(False)
+    lives = models.Session.expires_at > ports.clock.now()
+    has_tokens = models.Session.in_console.is_(False), models.Session.is_hosted.is_(False)
     return and_(lives, *has_tokens, or_(false(), *spans))
 
 
@@ -537,8 +536,8 @@ def _store_key(
         session.add(new_key(pair, state, now))
     else:
         session.execute(
-            update(SigningKeyRecord)
-            .where(SigningKeyRecord.kid == pair.public.kid)
+            update(models.SigningKey)
+            .where(models.SigningKey.kid == pair.public.kid)
             .values(state=state.value, activated_at=now)
         )
     session.flush()

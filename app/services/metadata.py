@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User, account_readers, sees_account, sees_account_of
 from app.domain.apps.apps import App
@@ -20,7 +21,6 @@ from app.domain.values.metadata import (
     read_metadata,
     to_stored_metadata,
 )
-from app.models import AddressRecord, AppRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.account_details import add_user_updated
@@ -59,7 +59,7 @@ def public_metadata_of_users(
         if not sees_account(actor, user, proven):
             raise PermissionDenied(*account_readers(is_staff=user.is_staff))
     with ports.database.reading() as session:
-        found = metadata_by_key(session, UserRecord, [user.id for user in users])
+        found = metadata_by_key(session, models.User, [user.id for user in users])
     return {key: stored.public for key, stored in found.items()}
 
 
@@ -76,7 +76,7 @@ def private_metadata_of_users(
         if not (actor.holds(needed) and actor.viewer.holds(needed)):
             raise PermissionDenied(needed)
     with ports.database.reading() as session:
-        found = metadata_by_key(session, UserRecord, [user.id for user in users])
+        found = metadata_by_key(session, models.User, [user.id for user in users])
     return {key: stored.private for key, stored in found.items()}
 
 
@@ -116,14 +116,14 @@ def private_metadata_of_addresses(
 def _addresses(ports: Ports, keys: Collection[int]) -> Sequence[NamedRow]:
     query = (
         select(
-            AddressRecord.id,
-            AddressRecord.user_id,
-            AddressRecord.public_metadata,
-            AddressRecord.private_metadata,
-            UserRecord.is_staff,
+            models.Address.id,
+            models.Address.user_id,
+            models.Address.public_metadata,
+            models.Address.private_metadata,
+            models.User.is_staff,
         )
-        .join(UserRecord, UserRecord.id == AddressRecord.user_id)
-        .where(AddressRecord.id.in_(keys))
+        .join(models.User, models.User.id == models.Address.user_id)
+        .where(models.Address.id.in_(keys))
     )
     with ports.database.reading() as session:
         return session.execute(query).all()
@@ -142,18 +142,18 @@ def change_address_metadata(
     """
     key = key_of(address_id, "Address")
     with ports.database.transaction() as session:
-        found = session.get(AddressRecord, key)
-        owner = None if found is None else session.get(UserRecord, found.user_id)
+        found = session.get(models.Address, key)
+        owner = None if found is None else session.get(models.User, found.user_id)
         if owner is None or not sees_account_of(actor, owner.id, is_staff=owner.is_staff):
             raise Refused(Problem("NOT_FOUND", "There is no such address.", "id"))
         is_own = actor.is_account_owner and actor.user_id == owner.id
         if not is_own or change.is_private:
             _require_address_manager(actor, is_staff=owner.is_staff)
-        session.execute(select(UserRecord.id).where(UserRecord.id == owner.id).with_for_update())
-        stored = session.get(AddressRecord, key, with_for_update=True, populate_existing=True)
+        session.execute(select(models.User.id).where(models.User.id == owner.id).with_for_update())
+        stored = session.get(models.Address, key, with_for_update=True, populate_existing=True)
         if stored is None:
             raise Refused(Problem("NOT_FOUND", "There is no such address.", "id"))
-        keys = change_stored_metadata(session, AddressRecord, key, change)
+        keys = change_stored_metadata(session, models.Address, key, change)
         if keys:
             add_event(ports, actor, session, AddressUpdated(key))
             _record_change(ports, actor, session, owner.id, change, keys, address_id=key)
@@ -177,13 +177,13 @@ def change_user_metadata(ports: Ports, actor: Actor, user_id: str, change: Metad
     key = key_of(user_id, "User")
     is_own = actor.is_account_owner and actor.user_id == key
     with ports.database.transaction(account(key)) as session:
-        session.execute(select(UserRecord.id).where(UserRecord.id == key).with_for_update())
+        session.execute(select(models.User.id).where(models.User.id == key).with_for_update())
         if not is_own or change.is_private:
             _require_manager(session, actor, key)
-        keys = change_stored_metadata(session, UserRecord, key, change)
+        keys = change_stored_metadata(session, models.User, key, change)
         if keys:
             _record_change(ports, actor, session, key, change, keys)
-            if not session.get_one(UserRecord, key).is_staff:
+            if not session.get_one(models.User, key).is_staff:
                 add_event(ports, actor, session, CustomerMetadataUpdated(key))
         return load_caller(ports, session, actor, key) if is_own else load_user(session, key)
 
@@ -205,7 +205,7 @@ def _record_change(
     address_id: int | None = None,
 ) -> None:
     """Record which keys differ, not their values: they can be personal."""
-    user = session.get_one(UserRecord, key)
+    user = session.get_one(models.User, key)
     user.updated_at = ports.clock.now()
     add_user_updated(ports, actor, session, user)
     after: dict[str, object] = {"private" if change.is_private else "public": list(keys)}
@@ -231,7 +231,7 @@ def public_metadata_of_apps(
             if not (is_own or reader.holds(Permission.MANAGE_APPS) or reader.is_trusted):
                 raise PermissionDenied(Permission.MANAGE_APPS)
     with ports.database.reading() as session:
-        found = metadata_by_key(session, AppRecord, app_ids)
+        found = metadata_by_key(session, models.App, app_ids)
     return {key: stored.public for key, stored in found.items()}
 
 
@@ -246,7 +246,7 @@ def private_metadata_of_apps(
     for app_id in app_ids:
         _require_app_manager(actor, app_id)
     with ports.database.reading() as session:
-        found = metadata_by_key(session, AppRecord, app_ids)
+        found = metadata_by_key(session, models.App, app_ids)
     return {key: stored.private for key, stored in found.items()}
 
 
@@ -258,10 +258,10 @@ def show_app_with_metadata(
 
     The metadata is empty for people without MANAGE_APPS.
     """
-    columns = (AppRecord.public_metadata, AppRecord.private_metadata)
+    columns = (models.App.public_metadata, models.App.private_metadata)
     with ports.database.reading() as session:
         row = session.execute(
-            APPS.add_columns(*columns).where(AppRecord.id == app_id)
+            APPS.add_columns(*columns).where(models.App.id == app_id)
         ).one_or_none()
     if row is None:
         return None
@@ -285,7 +285,7 @@ def change_app_metadata(ports: Ports, actor: Actor, app_id: str, change: Metadat
             if _is_own(actor, key)
             else locked_app(session, actor, key, "id")
         )
-        keys = change_stored_metadata(session, AppRecord, key, change)
+        keys = change_stored_metadata(session, models.App, key, change)
         if keys:
             after: dict[str, object] = {"private" if change.is_private else "public": list(keys)}
             record(
@@ -311,5 +311,5 @@ def _is_own(actor: Actor, app_id: int) -> bool:
 
 def _lock_own_app(session: Session, app_id: int) -> App:
     """Lock and return an app for itself, also while it is being installed."""
-    session.execute(select(AppRecord.id).where(AppRecord.id == app_id).with_for_update())
-    return to_app(session.execute(ALL_APPS.where(AppRecord.id == app_id)).one())
+    session.execute(select(models.App.id).where(models.App.id == app_id).with_for_update())
+    return to_app(session.execute(ALL_APPS.where(models.App.id == app_id)).one())

@@ -10,9 +10,9 @@ from datetime import timedelta
 from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.keys import FORM_ANSWER, FORM_FIELDS, FORM_SECRET
-from app.models import FormAnswerRecord, FormSubmissionRecord
 from app.ports import Ports
 from app.services.authorization.register import account_owner_only, input_decides
 
@@ -39,7 +39,7 @@ def claim_submission(ports: Ports, actor: Actor, key: str) -> bool:
     Of concurrent calls, one gets ``True``. Expired submissions of the session are deleted. The
     claim ends with ``finish_submission``, ``release_submission`` or after ``CLAIM_LEASE``.
     """
-    record, now = FormSubmissionRecord, ports.shared_clock.now()
+    record, now = models.FormSubmission, ports.shared_clock.now()
     is_old = (record.session_id == actor.session_id) & (record.expires_at <= now)
     claimed = record(key=key, session_id=actor.session_id, expires_at=now + CLAIM_LEASE)
     try:
@@ -54,7 +54,7 @@ def claim_submission(ports: Ports, actor: Actor, key: str) -> bool:
 @account_owner_only
 def release_submission(ports: Ports, actor: Actor, key: str) -> None:
     """Forget the submission of a form that created nothing, so that it can be sent again."""
-    record = FormSubmissionRecord
+    record = models.FormSubmission
     mine = (record.key == key) & (record.session_id == actor.session_id)
     with ports.database.transaction() as session:
         session.execute(delete(record).where(mine))
@@ -68,7 +68,7 @@ def finish_submission(
 
     A creation that took longer than ``CLAIM_LEASE`` is stored, too.
     """
-    created = FormSubmissionRecord(
+    created = models.FormSubmission(
         key=key,
         session_id=actor.session_id,
         location=location,
@@ -85,7 +85,7 @@ def find_created_page(ports: Ports, actor: Actor, key: str) -> str | None:
 
     ``None`` for a form that the caller's session didn't submit lately.
     """
-    record, now = FormSubmissionRecord, ports.shared_clock.now()
+    record, now = models.FormSubmission, ports.shared_clock.now()
     mine = (record.key == key) & (record.session_id == actor.session_id)
     with ports.database.reading() as session:
         return session.scalar(select(record.location).where(mine, record.expires_at > now))
@@ -97,7 +97,7 @@ def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
 
     Empty if there is none, or it was taken before or expired.
     """
-    record, now = FormSubmissionRecord, ports.shared_clock.now()
+    record, now = models.FormSubmission, ports.shared_clock.now()
     mine = (record.key == key) & (record.session_id == actor.session_id)
     query = select(record).where(mine, record.expires_at > now).with_for_update()
     with ports.database.transaction() as session:
@@ -111,7 +111,7 @@ def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
 @account_owner_only
 def keep_entered(ports: Ports, actor: Actor, key: str, entered: str) -> None:
     """Keep what was entered in a form, encrypted, for the page that follows it."""
-    record, now = FormSubmissionRecord, ports.shared_clock.now()
+    record, now = models.FormSubmission, ports.shared_clock.now()
     is_old = (record.session_id == actor.session_id) & (record.expires_at <= now)
     kept = record(
         key=key,
@@ -127,7 +127,7 @@ def keep_entered(ports: Ports, actor: Actor, key: str, entered: str) -> None:
 @account_owner_only
 def find_entered(ports: Ports, actor: Actor, key: str) -> str:
     """Return what the caller's session kept under ``key``; empty if there is nothing."""
-    record, now = FormSubmissionRecord, ports.shared_clock.now()
+    record, now = models.FormSubmission, ports.shared_clock.now()
     mine = (record.key == key) & (record.session_id == actor.session_id)
     with ports.database.reading() as session:
         encrypted = session.scalar(
@@ -143,7 +143,7 @@ def claim_answer(ports: Ports, actor: Actor, key: str) -> bool:
     An answer that isn't repeated is for those who came while it was made: the next one is made
     anew. The claim ends with ``keep_answer``, ``release_answer`` or after ``CLAIM_LEASE``.
     """
-    record, now = FormAnswerRecord, ports.shared_clock.now()
+    record, now = models.FormAnswer, ports.shared_clock.now()
     is_refused = (record.encrypted_answer != "") & record.is_repeated.is_(False)
     is_over = (record.expires_at <= now) | ((record.key == key) & is_refused)
     try:
@@ -166,7 +166,7 @@ def keep_answer(
     is_repeated: bool,
 ) -> None:
     """Store the answer to the form with ``key``, encrypted, for ``lifetime``."""
-    record = FormAnswerRecord
+    record = models.FormAnswer
     kept = {
         "encrypted_answer": ports.encryption.encrypt(FORM_ANSWER, answer),
         "is_repeated": is_repeated,
@@ -180,13 +180,13 @@ def keep_answer(
 def release_answer(ports: Ports, actor: Actor, key: str) -> None:
     """Forget a form that got no answer, so that it can be sent again."""
     with ports.database.transaction(signs_in=True) as session:
-        session.execute(delete(FormAnswerRecord).where(FormAnswerRecord.key == key))
+        session.execute(delete(models.FormAnswer).where(models.FormAnswer.key == key))
 
 
 @input_decides
 def find_answer(ports: Ports, actor: Actor, key: str) -> str | None:
     """Return the answer to the form with ``key``, empty while it is made; ``None`` for none."""
-    record, now = FormAnswerRecord, ports.shared_clock.now()
+    record, now = models.FormAnswer, ports.shared_clock.now()
     with ports.database.reading() as session:
         encrypted = session.scalar(
             select(record.encrypted_answer).where(record.key == key, record.expires_at > now)

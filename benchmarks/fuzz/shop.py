@@ -13,12 +13,12 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
+from app import models
 from app.adapters.database.migrations import upgrade
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.models import ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.demo.shop import fill_shop
 from benchmarks.servers import ROOT, Server, free_port
@@ -53,7 +53,7 @@ class FuzzedShop:
         """Undo what random input has done to the switches and to those who send it."""
         switches = {"password_login_mode": "ENABLED", "allow_storefront_traffic": True}
         with self.ports.database.transaction() as session:
-            session.execute(update(ShopRecord).values(**switches))
+            session.execute(update(models.Shop).values(**switches))
         self.access = self._token_of(EMAIL, is_superuser=True)
         self.customer = self._token_of(CUSTOMER, is_superuser=False)
 
@@ -63,7 +63,7 @@ class FuzzedShop:
 
     def _token_of(self, email: str, *, is_superuser: bool) -> str:
         with self.ports.database.reading() as session:
-            key = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
+            key = session.scalar(select(models.User.id).where(models.User.email == email))
         if key is None:
             key = make_user(self.ports, email)
         self._change(email, is_active=True, is_staff=is_superuser, is_superuser=is_superuser)
@@ -71,7 +71,7 @@ class FuzzedShop:
 
     def _change(self, email: str, **values: object) -> None:
         with self.ports.database.transaction() as session:
-            session.execute(update(UserRecord).where(UserRecord.email == email).values(**values))
+            session.execute(update(models.User).where(models.User.email == email).values(**values))
 
     def new_traceback(self) -> str:
         """What the log has gained since the last call, if there is a traceback in it."""

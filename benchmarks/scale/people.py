@@ -9,9 +9,9 @@ from random import Random
 
 from sqlalchemy import insert
 
+from app import models
 from app.composition.settings import Settings
 from app.domain.authorization.actor import Actor, anonymous
-from app.models import UserRecord
 from benchmarks.shop import BenchShop, subscribe
 from tests.builders.people import make_user, sign_in
 
@@ -67,9 +67,9 @@ class DayShop:
         first = make_user(self.ports, "first@example.com")
         now = self.ports.clock.now()
         with self.ports.database.transaction() as session:
-            hashed = session.get_one(UserRecord, first).password_hash
+            hashed = session.get_one(models.User, first).password_hash
             added = session.scalars(
-                insert(UserRecord).returning(UserRecord.id),
+                insert(models.User).returning(models.User.id),
                 [
                     {
                         "email": _email(number),

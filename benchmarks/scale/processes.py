@@ -19,7 +19,7 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from app.models import SessionRecord
+from app import models
 from app.ports import Ports
 from benchmarks import load_client, paths
 from benchmarks.neighbours import Neighbours
@@ -177,7 +177,7 @@ def _taken(services: Services) -> dict[str, float]:
 
 def _sessions(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(SessionRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.Session)) or 0
 
 
 def _print(text: str) -> None:

@@ -4,19 +4,19 @@ from datetime import datetime
 
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from benchmarks.scale.minutes import Queue
 
 
 def look(ports: Ports) -> Queue:
     """Return what waits at this moment."""
-    open_events = select(func.count(), func.min(OutboxEventRecord.issued_at)).where(
-        OutboxEventRecord.closed_at.is_(None)
+    open_events = select(func.count(), func.min(models.OutboxEvent.issued_at)).where(
+        models.OutboxEvent.closed_at.is_(None)
     )
-    waiting = select(func.count(), func.min(DeliveryRecord.next_attempt_at)).where(
-        DeliveryRecord.next_attempt_at.is_not(None)
+    waiting = select(func.count(), func.min(models.Delivery.next_attempt_at)).where(
+        models.Delivery.next_attempt_at.is_not(None)
     )
     with ports.database.reading() as session:
         events, issued = session.execute(open_events).one()
@@ -32,7 +32,8 @@ def _age(now: datetime, moment: datetime | None) -> float:
 def delivered(ports: Ports) -> int:
     """Return how many deliveries of events have arrived; the shop has others from before."""
     counted = select(func.count()).where(
-        DeliveryRecord.status == DeliveryStatus.SUCCESS.value, DeliveryRecord.note_id.is_not(None)
+        models.Delivery.status == DeliveryStatus.SUCCESS.value,
+        models.Delivery.note_id.is_not(None),
     )
     with ports.database.reading() as session:
         return session.scalar(counted) or 0

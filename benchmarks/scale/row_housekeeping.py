@@ -7,14 +7,8 @@ from functools import partial
 
 import psycopg
 
+from app import models
 from app.domain.authorization.actor import WORKER
-from app.models import (
-    DeliveryAttemptRecord,
-    DeliveryRecord,
-    OutboxEventRecord,
-    SessionRecord,
-    SignInEventRecord,
-)
 from app.models.record import Record
 from app.services.operations.cleanup import CleanupResult, clean_up
 from benchmarks.scale.row_work import FilledShop, Work
@@ -28,14 +22,14 @@ MANY_DUE = 1_000_000
 _OLD = "t.{} - interval '400 days'"
 _RANDOM = "left(md5(random()::text), 16)"
 _DUE: Mapping[type[Record], Mapping[str, str]] = {
-    SessionRecord: {"token": _RANDOM, "expires_at": "now() - interval '1 second'"},
-    DeliveryRecord: {
+    models.Session: {"token": _RANDOM, "expires_at": "now() - interval '1 second'"},
+    models.Delivery: {
         "message_id": f"'msg_' || md5(t.id || {_RANDOM})",
         "note_id": "NULL",
         "created_at": _OLD.format("created_at"),
     },
-    OutboxEventRecord: {"closed_at": _OLD.format("closed_at")},
-    SignInEventRecord: {"at": _OLD.format("at")},
+    models.OutboxEvent: {"closed_at": _OLD.format("closed_at")},
+    models.SignInEvent: {"at": _OLD.format("at")},
 }
 """What is copied to be deleted: the columns that differ from the oldest rows there are."""
 
@@ -67,11 +61,11 @@ def works(due: int = DUE) -> Iterator[Work]:
 def delete_many(shop: FilledShop) -> ManyDeleted:
     """Delete very many deliveries, as after a week without housekeeping."""
     deliveries = min(MANY_DUE, shop.rows // 10)
-    _add(DeliveryRecord, deliveries, shop)
+    _add(models.Delivery, deliveries, shop)
     began = time.perf_counter()
     _clean_up(deliveries, shop)
     seconds = time.perf_counter() - began
-    tables = [DeliveryRecord.__tablename__, DeliveryAttemptRecord.__tablename__]
+    tables = [models.Delivery.__tablename__, models.DeliveryAttempt.__tablename__]
     with psycopg.connect(shop.url, autocommit=True) as connection:
         connection.execute("SELECT pg_stat_clear_snapshot()")
         dead = connection.execute(
@@ -106,8 +100,8 @@ def _add(table: type[Record], rows: int, shop: FilledShop) -> None:
             f" SELECT {', '.join(columns.values())} FROM {table.__tablename__} AS t"
             f" ORDER BY t.id LIMIT {rows}".encode()
         )
-        if table is DeliveryRecord:
-            columns = _columns(DeliveryAttemptRecord, {"delivery_id": "d.id"})
+        if table is models.Delivery:
+            columns = _columns(models.DeliveryAttempt, {"delivery_id": "d.id"})
             connection.execute(
                 _ADD_ATTEMPTS.format(
                     columns=", ".join(columns), values=", ".join(columns.values())

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import psycopg
 
-from app.models import DeliveryRecord, OutboxEventRecord, SessionRecord
+from app import models
 
 _MEBI = 1024 * 1024
 _LARGE_INDEX = 100 * _MEBI
 _LARGE_TABLE = 10 * _MEBI
 _CHURNING = tuple(
-    record.__tablename__ for record in (SessionRecord, DeliveryRecord, OutboxEventRecord)
+    record.__tablename__ for record in (models.Session, models.Delivery, models.OutboxEvent)
 )
 
 _TABLES = """

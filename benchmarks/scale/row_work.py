@@ -10,6 +10,7 @@ from itertools import count, cycle
 from sqlalchemy import select, update
 from typing_extensions import override
 
+from app import models
 from app.adapters.keys.passwords import Argon2Hasher
 from app.composition.factory import create_app
 from app.composition.settings import Settings
@@ -17,7 +18,6 @@ from app.composition.wiring import connect
 from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.authorization.actor import OPERATOR, WORKER, SessionOrigin
 from app.domain.values.pages import Page, PageRequest
-from app.models import SessionRecord, UserRecord, WebhookRecord
 from app.ports import NamedRow
 from app.ports.passwords import Match
 from app.services.authorization.session_rights import find_session
@@ -89,9 +89,9 @@ class FilledShop:
         self.without_hash = replace(self.ports, passwords=_NoHasher())
         with self.ports.database.transaction() as session:
             target = f"http://127.0.0.1:{port}/hook"
-            session.execute(update(WebhookRecord).values(target_url=target))
-            self.webhook = session.scalars(select(WebhookRecord.id).limit(1)).one()
-            admin = session.scalars(select(UserRecord.id).where(UserRecord.email == ADMIN)).one()
+            session.execute(update(models.Webhook).values(target_url=target))
+            self.webhook = session.scalars(select(models.Webhook.id).limit(1)).one()
+            admin = session.scalars(select(models.User.id).where(models.User.email == ADMIN)).one()
         self.admin = actor_of(self.ports, admin)
         self.client = create_app(self.ports, settings).test_client()
         ConsoleClient(self.client, self.ports).sign_in(ADMIN)
@@ -122,16 +122,16 @@ class FilledShop:
 
     def _some_customers(self) -> Sequence[NamedRow]:
         """Return active customers from all over the table."""
-        user = UserRecord
+        user = models.User
         keys = [1 + number * _STEP % self.rows for number in range(_PEOPLE)]
         chosen = user.id.in_(keys) & user.is_active.is_(True) & user.is_staff.is_(False)
         with self.ports.database.reading() as session:
             return session.execute(select(user.id, user.email).where(chosen)).all()
 
     def _access_token(self, user: int) -> str:
-        of_user = select(SessionRecord.token).where(SessionRecord.user_id == user)
+        of_user = select(models.Session.token).where(models.Session.user_id == user)
         with self.ports.database.reading() as session:
-            token = session.scalars(of_user.order_by(SessionRecord.id).limit(1)).one()
+            token = session.scalars(of_user.order_by(models.Session.id).limit(1)).one()
         found = find_session(self.ports, token, user).found
         if found is None:
             raise RuntimeError(f"the session of user {user} has ended")

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from app import models
 from app.adapters.database.sql_database import connect_database
 from app.adapters.http.guarded_http import GuardedHttp
-from app.models import UserRecord
 from app.ports import Database
 from app.ports.throttle import Throttle
 from tests.adapters.throttle_backends import ANNA, BELA, Place, Visitor
@@ -52,7 +52,7 @@ def _add_users(url: str) -> None:
     database = connect_database(url)
     with database.transaction() as session:
         session.add_all(
-            UserRecord(id=key, email=f"{key}@example.com", date_joined=now, updated_at=now)
+            models.User(id=key, email=f"{key}@example.com", date_joined=now, updated_at=now)
             for key in (ANNA, BELA)
         )
 

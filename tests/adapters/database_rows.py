@@ -4,16 +4,17 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Select, bindparam, select
 
-from app.models import ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
+from app import models
 from app.ports import Database
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC)
 
-NAME: Select[*tuple[object, ...]] = select(ShopRecord.name).where(ShopRecord.id == SHOP_ID)
+NAME: Select[*tuple[object, ...]] = select(models.Shop.name).where(
+    models.Shop.id == models.SHOP_ID
+)
 USER: Select[*tuple[object, ...]] = select(
-    UserRecord.id, UserRecord.first_name, UserRecord.is_staff, UserRecord.last_login
-).where(UserRecord.email == bindparam("email"))
+    models.User.id, models.User.first_name, models.User.is_staff, models.User.last_login
+).where(models.User.email == bindparam("email"))
 
 
 def shop_name(database: Database) -> object:
@@ -22,8 +23,8 @@ def shop_name(database: Database) -> object:
 
 def rename_shop(database: Database, name: str) -> None:
     with database.transaction() as session:
-        session.get_one(ShopRecord, SHOP_ID).name = name
+        session.get_one(models.Shop, models.SHOP_ID).name = name
 
 
-def new_user(email: str, **fields: object) -> UserRecord:
-    return UserRecord(email=email, date_joined=NOON, updated_at=NOON, **fields)
+def new_user(email: str, **fields: object) -> models.User:
+    return models.User(email=email, date_joined=NOON, updated_at=NOON, **fields)

@@ -12,19 +12,13 @@ import pytest
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.adapters.activity import INTERVAL, MAX_SEEN, SqlActivity
 from app.domain.apps.apps import HOUR, MINUTE
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import TrafficKind
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import Unreachable
-from app.models import (
-    AppPermissionUseRecord,
-    AppRequestRecord,
-    AppTokenRecord,
-    ForwardingRecord,
-    TrafficRecord,
-)
 from app.ports import NamedRow, Ports, ReadSession, Subject
 from app.services.sign_in.sessions import end_session
 from tests.adapters.processes import (
@@ -53,7 +47,7 @@ def activity(ports: Ports, clock: FakeClock) -> Iterator[SqlActivity]:
 
 def counts(ports: Ports) -> dict[tuple[str, str], int]:
     with ports.database.reading() as session:
-        rows = session.scalars(select(TrafficRecord)).all()
+        rows = session.scalars(select(models.Traffic)).all()
         return {(f"{row.began_at:%H:%M}", row.kind): row.requests for row in rows}
 
 
@@ -85,14 +79,14 @@ def test_app_token_has_its_last_ip_address(
     make_app(ports)
     make_app(ports, "another")
     with ports.database.reading() as session:
-        used, idle = session.scalars(select(AppTokenRecord).order_by(AppTokenRecord.id))
+        used, idle = session.scalars(select(models.AppToken).order_by(models.AppToken.id))
     activity.record_app_token_use(used.id, "192.0.2.1")
     activity.record_app_token_use(used.id, "2001:db8::1")
     activity.flush()
     with ports.database.reading() as session:
-        after = session.get_one(AppTokenRecord, used.id)
+        after = session.get_one(models.AppToken, used.id)
         assert (after.last_used_at, after.last_used_address) == (clock.now(), "2001:db8::1")
-        assert session.get_one(AppTokenRecord, idle.id).last_used_at is None
+        assert session.get_one(models.AppToken, idle.id).last_used_at is None
 
 
 def test_unparsable_address_is_none(ports: Ports, activity: SqlActivity) -> None:
@@ -100,7 +94,7 @@ def test_unparsable_address_is_none(ports: Ports, activity: SqlActivity) -> None
     activity.record_app_token_use(1, None)
     activity.flush()
     with ports.database.reading() as session:
-        assert session.scalars(select(AppTokenRecord.last_used_address)).one() == ""
+        assert session.scalars(select(models.AppToken.last_used_address)).one() == ""
 
 
 def test_requests_are_counted_by_spans_of_ten_minutes_and_kinds(
@@ -203,7 +197,7 @@ def test_failed_write_is_retried_next_time(ports: Ports, clock: FakeClock) -> No
     activity.flush()
     assert counts(ports) == {("12:00", "invalid"): 2}
     with ports.database.reading() as session:
-        assert session.scalars(select(ForwardingRecord.peer)).all() == ["203.0.113.7"]
+        assert session.scalars(select(models.Forwarding.peer)).all() == ["203.0.113.7"]
     assert sessions_of(ports, user_id)[0].last_used_at == clock.now()
     activity.close()
 
@@ -269,7 +263,7 @@ def test_killed_process_loses_what_it_has_not_written_and_nothing_counts_twice(
         assert second.exitcode == 0
     with ports.database.reading() as session:
         for span in (MINUTE, HOUR):
-            of_span = select(AppRequestRecord.requests).where(AppRequestRecord.span == span)
+            of_span = select(models.AppRequest.requests).where(models.AppRequest.span == span)
             assert sum(session.scalars(of_span)) == 3 + 2
 
 
@@ -321,7 +315,7 @@ class _Signalling(_Wrapped):
 
 
 def app_counts(ports: Ports, span: int) -> dict[tuple[str, str], tuple[int, int, int]]:
-    query = select(AppRequestRecord).where(AppRequestRecord.span == span)
+    query = select(models.AppRequest).where(models.AppRequest.span == span)
     with ports.database.reading() as session:
         return {
             (f"{row.began_at:%H:%M}", row.code): (row.requests, row.slow, row.slowest)
@@ -387,7 +381,7 @@ def test_uses_of_permissions_are_written_with_the_same_flush(
     with ports.database.reading() as session:
         uses = {
             row.permission: (row.first_used_at, row.last_used_at)
-            for row in session.scalars(select(AppPermissionUseRecord))
+            for row in session.scalars(select(models.AppPermissionUse))
         }
     assert uses == {
         "": (began, clock.now()),

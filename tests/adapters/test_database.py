@@ -9,11 +9,10 @@ import pytest
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
+from app import models
 from app.adapters.database.migrations import upgrade
 from app.adapters.database.sql_database import connect_database
 from app.domain.values.installation import SchemaBehind, Unreachable
-from app.models import GroupRecord, SessionRecord, ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Database
 from app.ports.database import UpgradeProgress
 from tests.adapters.database_rows import NOON, USER, new_user, rename_shop, shop_name
@@ -38,7 +37,7 @@ def test_failed_transaction_is_rolled_back(database: Database) -> None:
 
     def fail_half_way() -> None:
         with database.transaction() as session:
-            session.get_one(ShopRecord, SHOP_ID).name = "Never"
+            session.get_one(models.Shop, models.SHOP_ID).name = "Never"
             session.flush()
             raise LookupError
 
@@ -85,14 +84,14 @@ def test_second_writer_waits_until_the_first_has_committed(sqlite_url: str) -> N
 
     def first() -> None:
         with database.transaction() as session:
-            session.get_one(ShopRecord, SHOP_ID).name = "first"
+            session.get_one(models.Shop, models.SHOP_ID).name = "first"
             session.flush()
             written.set()
             assert go_on.wait(WAIT)
 
     def second() -> str:
         with database.transaction() as session:
-            return session.get_one(ShopRecord, SHOP_ID).name
+            return session.get_one(models.Shop, models.SHOP_ID).name
 
     with ThreadPoolExecutor(2) as threads:
         holding = threads.submit(first)
@@ -113,14 +112,14 @@ def test_concurrent_writes_are_all_stored(database: Database) -> None:
         together.wait(WAIT)
         for _ in range(changes):
             with database.transaction() as session:
-                shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+                shop = session.get_one(models.Shop, models.SHOP_ID, with_for_update=True)
                 shop.keys_version += 1
 
-    before = database.read(select(ShopRecord.keys_version), {})[0].keys_version
+    before = database.read(select(models.Shop.keys_version), {})[0].keys_version
     with ThreadPoolExecutor(writers) as threads:
         for done in [threads.submit(count) for _ in range(writers)]:
             done.result(WAIT)
-    after = database.read(select(ShopRecord.keys_version), {})[0].keys_version
+    after = database.read(select(models.Shop.keys_version), {})[0].keys_version
 
     assert isinstance(before, int)
     assert after == before + writers * changes
@@ -130,7 +129,7 @@ def test_readers_neither_wait_for_writers_nor_see_uncommitted_data(database: Dat
     before = shop_name(database)
 
     with database.transaction() as session:
-        session.get_one(ShopRecord, SHOP_ID).name = "Not yet"
+        session.get_one(models.Shop, models.SHOP_ID).name = "Not yet"
         session.flush()
         with ThreadPoolExecutor(1) as other:
             assert other.submit(shop_name, database).result(WAIT) == before
@@ -139,7 +138,7 @@ def test_readers_neither_wait_for_writers_nor_see_uncommitted_data(database: Dat
 
 
 def test_every_statement_of_a_read_sees_committed_data(database: Database) -> None:
-    names = select(ShopRecord.name)
+    names = select(models.Shop.name)
     with database.reading() as session:
         before = session.scalar(names)
         rename_shop(database, "Meanwhile")
@@ -161,15 +160,15 @@ def test_deleting_a_user_deletes_their_sessions(database: Database) -> None:
         session.add(_session(user.id))
 
     with database.transaction() as session:
-        session.execute(delete(UserRecord))
+        session.execute(delete(models.User))
 
     with database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(SessionRecord)) == 0
+        assert session.scalar(select(func.count()).select_from(models.Session)) == 0
 
 
 def test_there_is_exactly_one_row_of_settings(database: Database) -> None:
     with pytest.raises(IntegrityError), database.transaction() as session:
-        session.add(ShopRecord(id=SHOP_ID + 1, name="Another"))
+        session.add(models.Shop(id=models.SHOP_ID + 1, name="Another"))
 
 
 def test_times_are_read_in_utc(database: Database) -> None:
@@ -178,7 +177,7 @@ def test_times_are_read_in_utc(database: Database) -> None:
         session.add(new_user("a@example.com", last_login=abroad))
 
     with database.reading() as session:
-        read = session.scalars(select(UserRecord.last_login)).one()
+        read = session.scalars(select(models.User.last_login)).one()
 
     assert read == NOON
     assert read is not None
@@ -205,7 +204,7 @@ def test_non_database_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(Unreachable, match="not a database"):
         shop_name(database)
     with pytest.raises(Unreachable, match="not a database"), database.transaction() as session:
-        session.execute(update(ShopRecord).values(name="x"))
+        session.execute(update(models.Shop).values(name="x"))
     database.close()
 
 
@@ -224,7 +223,7 @@ def test_statement_with_too_many_parameters_is_no_outage(
     postgresql_url: str, parameters: int
 ) -> None:
     database = connect_database(postgresql_url)
-    query = select(UserRecord.id).where(UserRecord.id.in_(range(parameters)))
+    query = select(models.User.id).where(models.User.id.in_(range(parameters)))
 
     def find() -> int:
         with database.reading() as session:
@@ -245,12 +244,12 @@ def test_missing_tables_are_distinguished_from_failures(empty_database_url: str)
     with pytest.raises(SchemaBehind, match="flask db upgrade"):
         shop_name(database)
     with pytest.raises(SchemaBehind), database.transaction() as session:
-        session.execute(update(ShopRecord).values(name="x"))
+        session.execute(update(models.Shop).values(name="x"))
     database.close()
 
 
-def _session(user_id: int) -> SessionRecord:
-    return SessionRecord(
+def _session(user_id: int) -> models.Session:
+    return models.Session(
         token="x" * 16, user_id=user_id, origin="password", created_at=NOON, expires_at=NOON
     )
 
@@ -259,7 +258,7 @@ def test_missing_column_is_distinguished_from_failures(database: Database) -> No
     with database.transaction() as session:
         session.execute(text("ALTER TABLE permission_groups RENAME COLUMN name TO former_name"))
     with pytest.raises(SchemaBehind), database.transaction() as session:
-        session.add(GroupRecord(name="Till"))
+        session.add(models.Group(name="Till"))
     database.close()  # SQLite renames no column that its connection hasn't read
     with database.transaction() as session:
         session.execute(text("ALTER TABLE permission_groups RENAME COLUMN former_name TO name"))

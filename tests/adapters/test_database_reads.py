@@ -4,9 +4,9 @@ import psycopg
 import pytest
 from sqlalchemy import Select, bindparam, func, literal, select, update
 
+from app import models
 from app.adapters.database.sql_database import connect_database
 from app.domain.values.installation import Unreachable
-from app.models import ShopRecord, UserRecord
 from app.ports import Database
 from app.services.authorization.shop_state import moment
 from tests.adapters.database_rows import NOON, USER, new_user, rename_shop, shop_name
@@ -15,9 +15,9 @@ from tests.fixtures.statements import recorded_statements
 pytestmark = pytest.mark.both_databases
 
 _JOINED: Select[*tuple[object, ...]] = select(
-    func.aggregate_strings(UserRecord.email, "\x1e").label("emails"),
+    func.aggregate_strings(models.User.email, "\x1e").label("emails"),
     literal("constant").label("constant"),
-).where(UserRecord.first_name == bindparam("first_name"), UserRecord.is_active.is_(True))
+).where(models.User.first_name == bindparam("first_name"), models.User.is_active.is_(True))
 
 
 def test_raw_read_gives_the_same_on_every_database(database: Database) -> None:
@@ -92,12 +92,12 @@ def test_broken_idle_connection_is_replaced_before_use(postgresql_url: str) -> N
     database = connect_database(postgresql_url, ping_after=0)
     rename_shop(database, "Before")
     with database.reading() as session:
-        assert session.scalar(select(ShopRecord.name)) == "Before"
+        assert session.scalar(select(models.Shop.name)) == "Before"
 
     _cut_connections(postgresql_url)
 
     with database.reading() as session:
-        assert session.scalar(select(ShopRecord.name)) == "Before"
+        assert session.scalar(select(models.Shop.name)) == "Before"
     rename_shop(database, "After")
     assert shop_name(database) == "After"
     database.close()
@@ -110,9 +110,9 @@ def test_unreachable_server_is_an_error() -> None:
         shop_name(database)
     assert refused.value.service == "The database"
     with pytest.raises(Unreachable), database.transaction() as session:
-        session.execute(update(ShopRecord).values(name="x"))
+        session.execute(update(models.Shop).values(name="x"))
     with pytest.raises(Unreachable), database.reading() as session:
-        session.execute(select(ShopRecord.name))
+        session.execute(select(models.Shop.name))
     assert not database.in_transaction
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.adapters.keys.encryption import AesEncryption
 from app.adapters.sign_in_log import MAX_PER_ADDRESS, MAX_REFUSALS, SqlSignInLog
 from app.domain.apps.apps import token_digest
@@ -18,7 +19,6 @@ from app.domain.sign_in.sign_in_log import (
     SignInRefusal,
 )
 from app.domain.values.installation import DatabaseUnavailable
-from app.models import AppRecord, AppTokenRecord, SignInEventRecord
 from app.ports import Ports
 from tests.adapters.processes import NEVER, PROCESSES, refuse_a_sign_in, run_to_its_end
 from tests.builders.apps import make_app
@@ -51,9 +51,9 @@ def log(ports: Ports, clock: FakeClock) -> Iterator[SqlSignInLog]:
     made.close()
 
 
-def stored(ports: Ports) -> list[SignInEventRecord]:
+def stored(ports: Ports) -> list[models.SignInEvent]:
     with ports.database.reading() as session:
-        return list(session.scalars(select(SignInEventRecord).order_by(SignInEventRecord.id)))
+        return list(session.scalars(select(models.SignInEvent).order_by(models.SignInEvent.id)))
 
 
 @pytest.mark.both_databases
@@ -150,14 +150,14 @@ def test_app_token_refusal_names_app_and_reason(
 ) -> None:
     make_app(ports, "ledgerly")
     with ports.database.transaction() as session:
-        token = session.scalars(select(AppTokenRecord)).one()
+        token = session.scalars(select(models.AppToken)).one()
         app_id, known = token.app_id, replace(TOKEN, token_digest=token.digest)
-        session.get_one(AppRecord, app_id).is_active = False
+        session.get_one(models.App, app_id).is_active = False
     log.count_refusal(TOKEN, "")
     log.count_refusal(known, "ledgerly-sync/3.1")
     log.flush()
     with ports.database.transaction() as session:
-        session.scalars(select(AppTokenRecord)).one().expires_at = clock.now()
+        session.scalars(select(models.AppToken)).one().expires_at = clock.now()
     log.count_refusal(known, "")
     log.flush()
 

@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import func, select, update
 
+from app import models
 from app.adapters.queue.throttle_sql import SqlThrottle
 from app.domain.sign_in.login_throttle import EXPIRY_SECONDS
-from app.models import ThrottleAddressRecord, ThrottleUserRecord
 from app.ports import Ports
 from tests.adapters.throttle_backends import ADDRESS, NOW, OTHER_ADDRESS, Visitor
 from tests.builders.people import make_user
@@ -50,13 +50,13 @@ def test_success_leaves_no_row(ports: Ports, throttle: SqlThrottle) -> None:
 def test_refusal_does_not_wait_for_writers(ports: Ports, throttle: SqlThrottle) -> None:
     Visitor(throttle).fail()
     with ports.database.transaction() as session:
-        session.execute(update(ThrottleAddressRecord).values(lease="held by somebody"))
+        session.execute(update(models.ThrottleAddress).values(lease="held by somebody"))
         assert not throttle.begin(ADDRESS, NOW).lease
 
 
 def _rows(ports: Ports) -> tuple[int | None, int | None]:
     with ports.database.reading() as session:
         return (
-            session.scalar(select(func.count()).select_from(ThrottleAddressRecord)),
-            session.scalar(select(func.count()).select_from(ThrottleUserRecord)),
+            session.scalar(select(func.count()).select_from(models.ThrottleAddress)),
+            session.scalar(select(func.count()).select_from(models.ThrottleUser)),
         )

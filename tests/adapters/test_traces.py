@@ -8,6 +8,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from sqlalchemy import select, text
 
+from app import models
 from app.adapters.database.sql_database import connect_database
 from app.adapters.traces import OpenTelemetryTraces
 from app.composition.factory import create_app
@@ -16,7 +17,6 @@ from app.composition.wiring import make_traces
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import ProductUpdated
-from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.ports.monitoring import NO_TRACES, SpanKind
@@ -126,7 +126,7 @@ def test_delivery_continues_the_trace_of_its_event(
     with traces.span("request", traceparent=PARENT), ports.database.transaction() as session:
         add_event(ports, OPERATOR, session, ProductUpdated(1))
     with ports.database.transaction() as session:
-        note = session.scalars(select(OutboxEventRecord)).one()
+        note = session.scalars(select(models.OutboxEvent)).one()
         assert read_event(ports, note) == ProductUpdated(1)
         note_id, note.closed_at = note.id, ports.clock.now()
     change_delivery(ports, key, note_id=note_id)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.adapters.activity import MAX_PEERS, SqlActivity
-from app.models import ForwardingRecord
 from app.ports import Ports
 from tests.fakes.clock import FakeClock
 
@@ -30,7 +30,7 @@ def test_untrusted_forwarding_is_counted(
     activity.record_forwarding("2001:db8::1")
     activity.flush()
     with ports.database.reading() as session:
-        rows = session.scalars(select(ForwardingRecord).order_by(ForwardingRecord.peer)).all()
+        rows = session.scalars(select(models.Forwarding).order_by(models.Forwarding.peer)).all()
         assert [(row.peer, row.requests) for row in rows] == [
             ("2001:db8::1", 1),
             ("203.0.113.7", 2),
@@ -44,6 +44,6 @@ def test_number_of_recorded_peers_is_limited(ports: Ports, activity: SqlActivity
             activity.record_forwarding(f"2001:db8::{number}")
     activity.flush()
     with ports.database.reading() as session:
-        rows = session.scalars(select(ForwardingRecord)).all()
+        rows = session.scalars(select(models.Forwarding)).all()
         assert len(rows) == MAX_PEERS
         assert {row.requests for row in rows} == {2}

@@ -10,10 +10,10 @@ import requests
 from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
+from app import models
 from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.authorization.actor import WORKER, SessionOrigin
-from app.models import SessionRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
@@ -45,7 +45,7 @@ class RunningShop:
                 kept["origin"], kept["provider"] = origin.value, PROVIDER
                 token = kept["_user_id"]
             with self.ports.database.transaction() as session:
-                stored = session.query(SessionRecord).filter_by(token=token).one()
+                stored = session.query(models.Session).filter_by(token=token).one()
                 stored.origin = origin.value
         cookie = client.get_cookie(COOKIE)
         assert cookie is not None

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from sqlalchemy import select, update
 
+from app import models
 from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.demo.shop import fill_shop
 from tests.builders.oauth import make_client
@@ -31,7 +31,7 @@ def demo_file(run_directory: Path, migrated: Path) -> Path:
         make_client(ports, "Glazebook")
         hashed = ports.passwords.hash(PASSWORD)
         with ports.database.transaction() as session:
-            session.execute(update(UserRecord).values(password_hash=hashed))
+            session.execute(update(models.User).values(password_hash=hashed))
         ports.database.close()
         with sqlite3.connect(file) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -44,5 +44,5 @@ def demo_file(run_directory: Path, migrated: Path) -> Path:
 def customer_key(ports: Ports) -> int:
     """The key of a customer of that shop."""
     with ports.database.reading() as session:
-        customers = select(UserRecord.id).where(UserRecord.is_staff.is_(False))
+        customers = select(models.User.id).where(models.User.is_staff.is_(False))
         return session.scalars(customers.limit(1)).one()

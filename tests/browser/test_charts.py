@@ -3,11 +3,11 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from app import models
 from app.domain.apps.apps import ANY_REQUEST, HOUR, UNUSED_AFTER, span_start
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.shop.settings import TrafficKind, bucket_of
-from app.models import AppPermissionUseRecord, AppRequestRecord, TrafficRecord
 from tests.browser.console import RunningShop
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_many_deliveries, make_webhook
@@ -46,10 +46,10 @@ def look_at_home(admin: Page, small_shop: RunningShop) -> None:
     if ports.clock.now().minute >= 55:  # the hour must not end before the page is made
         ports.clock.seconds += 600
     with ports.database.transaction() as session:
-        session.query(TrafficRecord).delete()
+        session.query(models.Traffic).delete()
         for kind, requests in ((TrafficKind.CUSTOMER, 1200), (TrafficKind.APP, 1)):
             session.add(
-                TrafficRecord(
+                models.Traffic(
                     began_at=bucket_of(ports.clock.now()), kind=kind.value, requests=requests
                 )
             )
@@ -71,11 +71,11 @@ def look_at_app(admin: Page, small_shop: RunningShop) -> None:
     with ports.database.transaction() as session:
         for code, requests in (("", 40), ("PermissionDenied", 2)):
             row = {"app_id": app, "span": HOUR, "began_at": span_start(now, HOUR)}
-            counted = AppRequestRecord(**row, code=code, requests=requests, slow=1, slowest=1250)
+            counted = models.AppRequest(**row, code=code, requests=requests, slow=1, slowest=1250)
             session.add(counted)
         for name, last in ((ANY_REQUEST, now), ("MANAGE_PRODUCTS", now)):
             session.add(
-                AppPermissionUseRecord(
+                models.AppPermissionUse(
                     app_id=app, permission=name, first_used_at=begun, last_used_at=last
                 )
             )

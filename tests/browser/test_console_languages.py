@@ -9,10 +9,10 @@ from playwright.sync_api import Browser
 from sqlalchemy import select, update
 from typing_extensions import override
 
+from app import models
 from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import UserRecord
 from app.ports import Ports
 from tests.browser.axe import RULES_WITHOUT_COLORS, cut_alike, findings
 from tests.browser.console import ADMIN, RunningShop
@@ -106,7 +106,7 @@ def translated(
     request: pytest.FixtureRequest, browser: Browser, demo_shop: RunningShop, in_turn: InTurn
 ) -> Iterator[Translated]:
     with demo_shop.ports.database.transaction() as session:
-        session.execute(update(UserRecord).values(language_code=request.param.upper()))
+        session.execute(update(models.User).values(language_code=request.param.upper()))
     # By its name: browsers make no passkeys for an IP address.
     shop = replace(demo_shop, url=demo_shop.url.replace("127.0.0.1", "localhost"))
     walk = Translated(browser, shop, request.param, in_turn)
@@ -170,7 +170,7 @@ def test_english_sentence_is_found() -> None:
 def add_factors(ports: Ports) -> None:
     """Give the administrator a passkey, an authenticator app and recovery codes."""
     with ports.database.reading() as session:
-        admin = session.scalars(select(UserRecord.id).filter_by(email=ADMIN)).one()
+        admin = session.scalars(select(models.User.id).filter_by(email=ADMIN)).one()
     add_unusable_passkey(ports, admin)
     make_authenticator_app(ports, admin)
     make_recovery_codes(ports, admin)

@@ -9,6 +9,7 @@ from html import unescape
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from app import models
 from app.adapters.mail.mailer import SmtpMailer
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.actor import OPERATOR, WORKER
@@ -16,7 +17,6 @@ from app.domain.mails.mail import MailKind
 from app.domain.mails.values import sample_mail
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.inputs import Upload
-from app.models import OutboxMailRecord
 from app.ports import Ports
 from app.services.mails.sending import send_due_mail
 from app.services.outbox.publisher import add_mail
@@ -76,7 +76,7 @@ def receive(ports: Ports, wanted: list[tuple[MailKind, str]]) -> list[Received]:
             with ports.database.transaction() as session:
                 add_mail(ports, session, sample_mail(kind, RECIPIENT, base, now))
                 session.flush()
-                session.query(OutboxMailRecord).order_by(OutboxMailRecord.id.desc()).limit(
+                session.query(models.OutboxMail).order_by(models.OutboxMail.id.desc()).limit(
                     1
                 ).one().language_code = language
             assert send_due_mail(sending, WORKER) == 1

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from app import models
 from app.domain.authorization.actor import PROOF_LASTS
 from app.domain.second_factors import RECOVERY_CODES
-from app.models import PasskeyRecord, RecoveryCodeRecord
 from tests.browser.authenticator import VirtualAuthenticator
 from tests.browser.console import ADMIN, RunningShop, Watch
 from tests.browser.test_second_factors import faults
@@ -178,8 +178,8 @@ def test_refused_passkey_leaves_the_other_ways(
 ) -> None:
     enroll(page, url)
     with small_shop.ports.database.transaction() as session:
-        session.query(PasskeyRecord).delete()
-        session.query(RecoveryCodeRecord).delete()
+        session.query(models.Passkey).delete()
+        session.query(models.RecoveryCode).delete()
     page.goto(f"{url}/console/sign-in")
     expect(page.get_by_text("This passkey wasn't accepted.")).to_be_visible()
     expect(page.get_by_role("button", name="Sign in with password")).to_be_visible()

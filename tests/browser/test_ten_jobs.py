@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.mails.mail import MailKind
-from app.models import UserRecord
 from app.services.demo.people import MANAGER, SUPPORT
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, ask
 from tests.browser.languages import Words
@@ -105,7 +105,7 @@ def person(request: pytest.FixtureRequest, page: Page, demo_shop: RunningShop) -
     """Somebody at work in a shop in which all people read the same language."""
     language = request.param
     with demo_shop.ports.database.transaction() as session:
-        session.execute(update(UserRecord).values(language_code=language.upper()))
+        session.execute(update(models.User).values(language_code=language.upper()))
     person = Person(page, demo_shop, Words(language))
     page.expose_function("countPress", lambda: person.presses.append(None))
     page.expose_function("noteLanguage", lambda shown: person.languages.add(shown))  # noqa: PLW0108
@@ -202,7 +202,7 @@ def test_administrator_sets_up_sign_in(person: Person, other_provider: OwnProvid
 
     make_provider(person.shop.ports, name=PROVIDER)
     with person.shop.ports.database.reading() as session:
-        admin = session.scalars(select(UserRecord.id).filter_by(email=ADMIN)).one()
+        admin = session.scalars(select(models.User.id).filter_by(email=ADMIN)).one()
     link_identity(person.shop.ports, admin, subject="ada")
     person.sign_in(ADMIN, SessionOrigin.OIDC)
     with person.job("limit password login to customers"):
@@ -213,8 +213,8 @@ def test_administrator_sets_up_sign_in(person: Person, other_provider: OwnProvid
 
 def test_support_finds_out_why_a_customer_cannot_sign_in(person: Person) -> None:
     with person.shop.ports.database.transaction() as session:
-        clara = UserRecord.email == "customer@example.com"
-        session.execute(update(UserRecord).where(clara).values(is_active=False))
+        clara = models.User.email == "customer@example.com"
+        session.execute(update(models.User).where(clara).values(is_active=False))
     person.sign_in(SUPPORT)
     with person.job("find out why a customer cannot sign in"):
         person.go("Customers")

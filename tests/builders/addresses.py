@@ -2,8 +2,8 @@
 
 from sqlalchemy import insert, select
 
+from app import models
 from app.domain.accounts.addresses import Address
-from app.models import AddressRecord
 from app.ports import Ports
 from app.services.accounts.stored_addresses import to_address
 
@@ -21,7 +21,7 @@ DETAILS = {
 def make_address(ports: Ports, user_id: int, *, is_default: bool = True, **values: object) -> int:
     """Store an address of a user, their default for everything; return the key."""
     with ports.database.transaction() as session:
-        address = AddressRecord(
+        address = models.Address(
             user_id=user_id,
             is_default_shipping=is_default,
             is_default_billing=is_default,
@@ -36,12 +36,12 @@ def make_addresses(ports: Ports, user_id: int, count: int) -> list[int]:
     """Store addresses that are nobody's default; return their keys, the oldest first."""
     rows = [{"user_id": user_id, **DETAILS}] * count
     with ports.database.transaction() as session:
-        made = insert(AddressRecord).returning(AddressRecord.id, sort_by_parameter_order=True)
+        made = insert(models.Address).returning(models.Address.id, sort_by_parameter_order=True)
         return list(session.scalars(made, rows))
 
 
 def addresses_of(ports: Ports, user_id: int) -> list[Address]:
     """Return a user's addresses, the oldest first."""
-    of_user = select(AddressRecord).where(AddressRecord.user_id == user_id)
+    of_user = select(models.Address).where(models.Address.user_id == user_id)
     with ports.database.reading() as session:
-        return [to_address(one) for one in session.scalars(of_user.order_by(AddressRecord.id))]
+        return [to_address(one) for one in session.scalars(of_user.order_by(models.Address.id))]

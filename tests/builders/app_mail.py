@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.mails.mail import MailKind, MailSender, RenderedMail, sender_setting
 from app.domain.mails.mail_log import MailEntry
 from app.domain.values.pages import PageRequest
-from app.models import OutboxMailRecord
 from app.ports import Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.accounts.password_resets import request_password_reset
@@ -74,9 +74,9 @@ class MailingShop:
         return [*list_mails(self.ports, OPERATOR, PageRequest(100)).items][::-1]
 
     @property
-    def stored(self) -> list[OutboxMailRecord]:
+    def stored(self) -> list[models.OutboxMail]:
         with self.ports.database.reading() as session:
-            return list(session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)))
+            return list(session.scalars(select(models.OutboxMail).order_by(models.OutboxMail.id)))
 
     def ask(self, email: str = CLARA) -> None:
         request_password_reset(self.ports, NOBODY, email=email, redirect_url=PAGE)

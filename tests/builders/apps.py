@@ -5,6 +5,7 @@ from hashlib import pbkdf2_hmac
 
 from sqlalchemy import update
 
+from app import models
 from app.domain.apps.apps import (
     TOKEN_RANDOM_LENGTH,
     App,
@@ -15,7 +16,6 @@ from app.domain.apps.apps import (
 )
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
-from app.models import AppClientRecord, AppPermissionRecord, AppRecord, AppTokenRecord
 from app.ports import Ports
 from app.services.apps.app_lists import show_app
 from app.services.apps.extensions import extension_token_signer
@@ -28,15 +28,15 @@ def make_app(
     token = make_app_token(ports.randomness.token(TOKEN_RANDOM_LENGTH))
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        app = AppRecord(name=name, is_active=is_active, created_at=now)
+        app = models.App(name=name, is_active=is_active, created_at=now)
         session.add(app)
         session.flush()
         session.add_all(
-            AppPermissionRecord(app_id=app.id, permission=permission.value)
+            models.AppPermission(app_id=app.id, permission=permission.value)
             for permission in permissions
         )
         session.add(
-            AppTokenRecord(
+            models.AppToken(
                 app_id=app.id,
                 digest=token_digest(token),
                 last_four=last_four(token),
@@ -49,7 +49,7 @@ def make_app(
 def link_client(ports: Ports, app_id: int, provider_id: int, client_id: str = "sync") -> int:
     """Link a client of that provider to the app; return the link's key."""
     with ports.database.transaction() as session:
-        link = AppClientRecord(
+        link = models.AppClient(
             app_id=app_id,
             provider_id=provider_id,
             issuer="https://login.invalid",
@@ -79,7 +79,7 @@ def extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
 def change_app(ports: Ports, app_id: int, **values: object) -> None:
     """Write ``values`` into an app's row, by the names of its columns."""
     with ports.database.transaction() as session:
-        session.execute(update(AppRecord).where(AppRecord.id == app_id).values(**values))
+        session.execute(update(models.App).where(models.App.id == app_id).values(**values))
 
 
 def app_as_stored(ports: Ports, app_id: int) -> App:
@@ -93,7 +93,7 @@ def import_token(ports: Ports, app_id: int, token: str, token_hash: str | None =
     """Store a token of an app as an import does, with its hash; returns the token's key."""
     token_hash = token_hash or ports.passwords.hash(token)
     with ports.database.transaction() as session:
-        stored = AppTokenRecord(
+        stored = models.AppToken(
             app_id=app_id,
             digest="imported-",
             last_four=last_four(token),

@@ -2,12 +2,16 @@
 
 from sqlalchemy import select
 
-from app.models import AuditRecord
+from app import models
 from app.ports import Ports
 
 
-def trail(ports: Ports, action: str) -> list[AuditRecord]:
+def trail(ports: Ports, action: str) -> list[models.AuditEntry]:
     """Return the audit entries with ``action``, the oldest first."""
     with ports.database.reading() as session:
-        rows = select(AuditRecord).where(AuditRecord.action == action).order_by(AuditRecord.id)
+        rows = (
+            select(models.AuditEntry)
+            .where(models.AuditEntry.action == action)
+            .order_by(models.AuditEntry.id)
+        )
         return list(session.scalars(rows))

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
+from app import models
 from app.domain.authorization.actor import WORKER
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
@@ -23,7 +23,7 @@ def store_deliveries(
     """Store several deliveries of one kind; return their keys."""
     with ports.database.transaction() as session:
         made = [
-            DeliveryRecord(
+            models.Delivery(
                 webhook_id=webhook_id,
                 event="PRODUCT_UPDATED",
                 subject_id=1,
@@ -52,7 +52,7 @@ def store_attempt(
     """Store an attempt at a delivery; returns its key."""
     succeeded = answered is not None and answered < 300
     with ports.database.transaction() as session:
-        attempt = DeliveryAttemptRecord(
+        attempt = models.DeliveryAttempt(
             delivery_id=delivery_id,
             created_at=at or ports.clock.now(),
             duration=duration,
@@ -73,11 +73,11 @@ def work_off(ports: Ports) -> int:
     return sum(send_deliveries(ports, WORKER, batch) for batch in batches)
 
 
-def stored_delivery(ports: Ports, key: int) -> DeliveryRecord:
+def stored_delivery(ports: Ports, key: int) -> models.Delivery:
     with ports.database.reading() as session:
-        return session.get_one(DeliveryRecord, key)
+        return session.get_one(models.Delivery, key)
 
 
-def stored_webhook(ports: Ports, key: int) -> WebhookRecord:
+def stored_webhook(ports: Ports, key: int) -> models.Webhook:
     with ports.database.reading() as session:
-        return session.get_one(WebhookRecord, key)
+        return session.get_one(models.Webhook, key)

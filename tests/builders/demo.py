@@ -2,30 +2,21 @@
 
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor
-from app.models import (
-    AppExtensionRecord,
-    AppRecord,
-    AppTokenRecord,
-    CheckoutRecord,
-    OrderRecord,
-    ProductRecord,
-    UserRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.services.demo.people import PEOPLE
 from app.services.demo.shop import GOODS, SALES, SignIn, fill_shop
 
 DEMO_ROWS = {
-    UserRecord: len(PEOPLE),
-    ProductRecord: len(GOODS),
-    CheckoutRecord: len(SALES),
-    OrderRecord: sum("order" in sale.steps for sale in SALES),
-    AppRecord: 5,
-    AppTokenRecord: 8,
-    WebhookRecord: 5,
-    AppExtensionRecord: 3,
+    models.User: len(PEOPLE),
+    models.Product: len(GOODS),
+    models.Checkout: len(SALES),
+    models.Order: sum("order" in sale.steps for sale in SALES),
+    models.App: 5,
+    models.AppToken: 8,
+    models.Webhook: 5,
+    models.AppExtension: 3,
 }
 """Count the rows of everything that is created once."""
 

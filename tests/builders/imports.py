@@ -2,9 +2,9 @@
 
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.imports.runs import digest_of_text
 from app.domain.passwords.imported_hashes import classify
-from app.models import ImportedPasswordRecord, ImportRecord, UserRecord
 from app.ports import Ports
 from tests.builders.people import make_user
 
@@ -15,9 +15,9 @@ def make_import(ports: Ports, source: str = SOURCE, kind: str = "platform") -> i
     """Store an import, once for each source; return its key."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        stored = session.scalar(select(ImportRecord).where(ImportRecord.source == source))
+        stored = session.scalar(select(models.Import).where(models.Import.source == source))
         if stored is None:
-            stored = ImportRecord(kind=kind, source=source, started_at=now, last_run_at=now)
+            stored = models.Import(kind=kind, source=source, started_at=now, last_run_at=now)
             session.add(stored)
             session.flush()
         return stored.id
@@ -46,12 +46,12 @@ def make_imported_user(
     password = classify(password_hash)
     with ports.database.transaction() as session:
         session.execute(
-            update(UserRecord)
-            .where(UserRecord.id == user_id)
+            update(models.User)
+            .where(models.User.id == user_id)
             .values(password_hash=password.password_hash)
         )
         session.add(
-            ImportedPasswordRecord(
+            models.ImportedPassword(
                 user_id=user_id,
                 import_id=import_id,
                 state=password.state.value,

@@ -2,14 +2,14 @@
 
 from sqlalchemy import select
 
-from app.models import OutboxMailRecord
+from app import models
 from app.ports import Ports
 
 
-def stored_mails(ports: Ports) -> list[OutboxMailRecord]:
+def stored_mails(ports: Ports) -> list[models.OutboxMail]:
     """The emails of the outbox, in the order in which they were promised."""
     with ports.database.reading() as session:
-        return list(session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)))
+        return list(session.scalars(select(models.OutboxMail).order_by(models.OutboxMail.id)))
 
 
 def make_mail(ports: Ports, **values: object) -> int:
@@ -25,7 +25,7 @@ def make_mail(ports: Ports, **values: object) -> int:
         "sent_at": now,
     }
     with ports.database.transaction() as session:
-        mail = OutboxMailRecord(**{**kept, **values})
+        mail = models.OutboxMail(**{**kept, **values})
         session.add(mail)
         session.flush()
         return mail.id

@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.commerce.sales import Checkout, Order, OrderStatus
 from app.domain.values.ids import to_global_id
-from app.models import OrderRecord
 from app.ports import Ports
 from app.services.commerce.checkouts import LineInput, create_checkout
 from app.services.commerce.orders import complete_checkout
@@ -32,7 +32,7 @@ def make_order(
     """Order such a cart and bring the order into that state."""
     order = complete_checkout(ports, actor, checkout_id(make_cart(ports, actor, *products)))
     with ports.database.transaction() as session:
-        stored = session.get_one(OrderRecord, order.id)
+        stored = session.get_one(models.Order, order.id)
         stored.status, stored.is_paid = status.value, is_paid
     return order
 

@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.keys import OUTBOX_EVENT, OUTBOX_MAIL
 from app.domain.mails.mail import Mail, MailKind
-from app.models import OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports
 
 
@@ -28,9 +28,9 @@ def mails(ports: Ports, *kinds: MailKind) -> list[Mail]:
 
     Mails without content, which are only entries of the mail log, are left out.
     """
-    query = select(OutboxMailRecord).where(OutboxMailRecord.sealed != "")
+    query = select(models.OutboxMail).where(models.OutboxMail.sealed != "")
     with ports.database.reading() as session:
-        records = session.scalars(query.order_by(OutboxMailRecord.id)).all()
+        records = session.scalars(query.order_by(models.OutboxMail.id)).all()
     found = [
         Mail(
             MailKind(record.kind),
@@ -45,7 +45,7 @@ def mails(ports: Ports, *kinds: MailKind) -> list[Mail]:
 def events(ports: Ports) -> list[Promised]:
     """Return the events in the outbox, the oldest first."""
     with ports.database.reading() as session:
-        records = session.scalars(select(OutboxEventRecord).order_by(OutboxEventRecord.id)).all()
+        records = session.scalars(select(models.OutboxEvent).order_by(models.OutboxEvent.id)).all()
     return [
         Promised(
             type=record.type,

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from sqlalchemy import select
 
-from app.models import PasskeyRecord
+from app import models
 from app.ports import Ports
 
 ORIGIN = "http://localhost:8000"
@@ -138,10 +138,10 @@ def make_passkey(
     now = ports.clock.now()
     with ports.database.transaction() as session:
         handle = session.scalar(
-            select(PasskeyRecord.user_handle).where(PasskeyRecord.user_id == user_id)
+            select(models.Passkey.user_handle).where(models.Passkey.user_id == user_id)
         )
         authenticator.user_handle = handle or ports.randomness.token(64)
-        passkey = PasskeyRecord(
+        passkey = models.Passkey(
             user_id=user_id,
             user_handle=authenticator.user_handle,
             credential_id=encoded(authenticator.credential_id),

@@ -4,19 +4,11 @@ from collections.abc import Collection, Iterable
 
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.sign_in_log import SignInPlace
 from app.domain.values.errors import TokenRejected
-from app.models import (
-    GroupChannelRecord,
-    GroupMemberRecord,
-    GroupPermissionRecord,
-    GroupRecord,
-    SessionRecord,
-    UserPermissionRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from app.services.authorization.session_rights import LiveSession, find_session
 from app.services.authorization.shop_state import Lookup
@@ -48,7 +40,7 @@ def make_user(  # noqa: PLR0913 - a person has that many sides
     hashed = None if password is None else ports.passwords.hash(password)
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        user = UserRecord(
+        user = models.User(
             email=email,
             password_hash=hashed,
             is_staff=is_staff or is_superuser,
@@ -63,10 +55,10 @@ def make_user(  # noqa: PLR0913 - a person has that many sides
         session.add(user)
         session.flush()
         session.add_all(
-            UserPermissionRecord(user_id=user.id, permission=permission.value)
+            models.UserPermission(user_id=user.id, permission=permission.value)
             for permission in permissions
         )
-        session.add_all(GroupMemberRecord(user_id=user.id, group_id=group) for group in groups)
+        session.add_all(models.GroupMember(user_id=user.id, group_id=group) for group in groups)
         return user.id
 
 
@@ -80,14 +72,14 @@ def make_group(
 ) -> int:
     """Store a permission group, restricted to ``channels`` unless ``None``; return the key."""
     with ports.database.transaction() as session:
-        group = GroupRecord(name=name, is_channel_restricted=channels is not None)
+        group = models.Group(name=name, is_channel_restricted=channels is not None)
         session.add(group)
         session.flush()
         session.add_all(
-            GroupChannelRecord(group_id=group.id, channel_id=key) for key in channels or ()
+            models.GroupChannel(group_id=group.id, channel_id=key) for key in channels or ()
         )
         session.add_all(
-            GroupPermissionRecord(group_id=group.id, permission=permission.value)
+            models.GroupPermission(group_id=group.id, permission=permission.value)
             for permission in permissions
         )
         return group.id
@@ -135,20 +127,20 @@ def visit(credential: str | None = None, address: str | None = ADDRESS) -> Visit
     return Visitor(credential=credential, address=address, issuer=ISSUER)
 
 
-def sessions_of(ports: Ports, user_id: int) -> list[SessionRecord]:
+def sessions_of(ports: Ports, user_id: int) -> list[models.Session]:
     """Return a user's sessions, the oldest first."""
     with ports.database.reading() as session:
-        of_user = select(SessionRecord).where(SessionRecord.user_id == user_id)
-        return list(session.scalars(of_user.order_by(SessionRecord.id)))
+        of_user = select(models.Session).where(models.Session.user_id == user_id)
+        return list(session.scalars(of_user.order_by(models.Session.id)))
 
 
-def user_as_stored(ports: Ports, user_id: int) -> UserRecord:
+def user_as_stored(ports: Ports, user_id: int) -> models.User:
     """Return the row of an existing user."""
     with ports.database.reading() as session:
-        return session.get_one(UserRecord, user_id)
+        return session.get_one(models.User, user_id)
 
 
 def change_user(ports: Ports, user_id: int, **values: object) -> None:
     """Write ``values`` into a user's row, by column name."""
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).where(UserRecord.id == user_id).values(**values))
+        session.execute(update(models.User).where(models.User.id == user_id).values(**values))

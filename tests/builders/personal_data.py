@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -13,21 +14,6 @@ from app.domain.events import CustomerUpdated, EventType
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.sign_in.sign_in_log import EMAIL_PURPOSE
 from app.domain.values.ids import to_global_id
-from app.models import (
-    AccountLinkRecord,
-    AddressRecord,
-    AppInstallationRecord,
-    AppProblemRecord,
-    ExternalIdentityRecord,
-    ImportedPasswordRecord,
-    ImportedRowRecord,
-    ImportRecord,
-    KnownDeviceRecord,
-    PasskeyRecord,
-    Record,
-    SecondFactorChallengeRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from app.services.accounts.addresses import delete_address
 from app.services.outbox.publisher import add_event, add_mail
@@ -99,7 +85,7 @@ def _dismiss_problem(ports: Ports, app: int, key: int) -> None:
     problem = {"key": "sync", "message": "Late", "created_at": now, "updated_at": now}
     with ports.database.transaction() as session:
         session.add(
-            AppProblemRecord(app_id=app, dismissed_by=EMAIL, dismissed_by_id=key, **problem)
+            models.AppProblem(app_id=app, dismissed_by=EMAIL, dismissed_by_id=key, **problem)
         )
 
 
@@ -115,21 +101,21 @@ def _add_rows(ports: Ports, key: int) -> None:
         add_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, EMAIL, {"email": EMAIL}))
         elsewhere = Mail(MailKind.EMAIL_CHANGE_REQUEST, "zoe.tracy@elsewhere.example")
         add_mail(ports, session, elsewhere, user_id=key)
-        source = ImportRecord(kind="FILE", source="a file", started_at=now, last_run_at=now)
+        source = models.Import(kind="FILE", source="a file", started_at=now, last_run_at=now)
         session.add(source)
         session.flush()
         digests = {"source_digest": "digest-of-zoe", "written_digest": "digest-of-zoe"}
         for kind in ("user", "avatar", "external_identity"):
-            session.add(ImportedRowRecord(kind=kind, row_id=key, import_id=source.id, **digests))
-        for kind, owned in (("address", AddressRecord), ("identity", ExternalIdentityRecord)):
+            session.add(models.ImportedRow(kind=kind, row_id=key, import_id=source.id, **digests))
+        for kind, owned in (("address", models.Address), ("identity", models.ExternalIdentity)):
             for row_id in session.scalars(select(owned.id).where(owned.user_id == key)).all():
-                row = ImportedRowRecord(kind=kind, row_id=row_id, import_id=source.id, **digests)
+                row = models.ImportedRow(kind=kind, row_id=row_id, import_id=source.id, **digests)
                 session.add(row)
         session.add(
-            ImportedPasswordRecord(user_id=key, import_id=source.id, state="IMPORTED", **digests)
+            models.ImportedPassword(user_id=key, import_id=source.id, state="IMPORTED", **digests)
         )
         session.add(
-            AppInstallationRecord(
+            models.AppInstallation(
                 app_name="Mailer",
                 manifest_url="https://app.example.com/manifest",
                 caller={"user_id": key, "name": EMAIL, "address": IP_ADDRESS},
@@ -139,14 +125,14 @@ def _add_rows(ports: Ports, key: int) -> None:
         )
         session.add_all(_second_factor_rows(key, now))
         values = {"note": f"Calls herself {LAST_NAME}", "public_metadata": {"crm": LAST_NAME}}
-        session.execute(update(UserRecord).where(UserRecord.id == key).values(values))
+        session.execute(update(models.User).where(models.User.id == key).values(values))
 
 
-def _second_factor_rows(key: int, now: datetime) -> list[Record]:
+def _second_factor_rows(key: int, now: datetime) -> list[models.Record]:
     times = {"created_at": now, "expires_at": now + timedelta(days=7)}
     notice = {"kind": "new_device", "address": IP_ADDRESS, "device": "Zoephone"}
     return [
-        PasskeyRecord(
+        models.Passkey(
             user_id=key,
             user_handle="handle-of-zoe",
             credential_id="credential-of-zoe",
@@ -154,13 +140,13 @@ def _second_factor_rows(key: int, now: datetime) -> list[Record]:
             name="Zoephone",
             created_at=now,
         ),
-        KnownDeviceRecord(
+        models.KnownDevice(
             user_id=key, device="Zoephone", network=IP_ADDRESS, first_used_at=now, last_used_at=now
         ),
-        SecondFactorChallengeRecord(
+        models.SecondFactorChallenge(
             user_id=key, digest="digest-of-a-challenge", purpose=ZOES, **times
         ),
-        AccountLinkRecord(
+        models.AccountLink(
             user_id=key,
             purpose="not_me",
             digest="digest-of-a-link",
@@ -175,7 +161,7 @@ def tables_with(ports: Ports, *words: str) -> dict[str, list[str]]:
     """Return the rows in which any of ``words`` occurs, ignoring case, by table."""
     found: dict[str, list[str]] = {}
     with ports.database.reading() as session:
-        for table in Record.metadata.sorted_tables:
+        for table in models.Record.metadata.sorted_tables:
             for row in session.execute(select(table)):
                 text = json.dumps(dict(row._mapping), default=str, ensure_ascii=False)  # noqa: SLF001
                 if any(word.lower() in text.lower() for word in words):

@@ -2,11 +2,10 @@
 
 from decimal import Decimal
 
+from app import models
 from app.domain.accounts.search import fold
 from app.domain.commerce.money import CURRENCY, price
 from app.domain.values.ids import to_global_id
-from app.models import ProductRecord
-from app.models.commerce import NO_PRICE
 from app.ports import Ports
 
 
@@ -21,10 +20,10 @@ def make_product(
     """Store a product with that price; return the key."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        product = ProductRecord(
+        product = models.Product(
             name=name,
             slug=slug or fold(name).replace(" ", "-"),
-            price=NO_PRICE if cost is None else price(Decimal(cost)).units,
+            price=models.NO_PRICE if cost is None else price(Decimal(cost)).units,
             currency=CURRENCY,
             is_published=is_published,
             created_at=now,
@@ -44,4 +43,4 @@ def product_id(key: int) -> str:
 def reprice(ports: Ports, key: int, cost: str) -> None:
     """Change the price in a product's row."""
     with ports.database.transaction() as session:
-        session.get_one(ProductRecord, key).price = price(Decimal(cost)).units
+        session.get_one(models.Product, key).price = price(Decimal(cost)).units

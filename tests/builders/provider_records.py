@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.sign_in.sign_in_log import SignInPlace
-from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord
 from app.ports import Ports
 from app.services.sign_in.sessions import ProviderSession, SessionStart, open_session
 from tests.builders.people import NOBODY
@@ -26,8 +26,8 @@ def make_provider(
         **values,
     }
     with ports.database.transaction() as session:
-        query = select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
-        provider = session.scalar(query) or IdentityProviderRecord(slug=slug)
+        query = select(models.IdentityProvider).where(models.IdentityProvider.slug == slug)
+        provider = session.scalar(query) or models.IdentityProvider(slug=slug)
         for name, value in {"issuer": issuer, **settings}.items():
             setattr(provider, name, value)
         session.add(provider)
@@ -40,7 +40,7 @@ def link_identity(
 ) -> int:
     """Link a user to the provider with that issuer; return the identity's key."""
     with ports.database.transaction() as session:
-        identity = ExternalIdentityRecord(
+        identity = models.ExternalIdentity(
             user_id=user_id,
             issuer=issuer,
             subject=subject or f"subject-{user_id}",
@@ -61,9 +61,9 @@ def open_sso_session(
     in_console: bool = False,
 ) -> str:
     """Open a session that began at that provider, with its refresh token; return its token."""
-    of_provider = select(IdentityProviderRecord.id).where(IdentityProviderRecord.slug == slug)
-    of_person = select(func.max(ExternalIdentityRecord.id)).where(
-        ExternalIdentityRecord.user_id == user_id
+    of_provider = select(models.IdentityProvider.id).where(models.IdentityProvider.slug == slug)
+    of_person = select(func.max(models.ExternalIdentity.id)).where(
+        models.ExternalIdentity.user_id == user_id
     )
     with ports.database.transaction() as session:
         begun = ProviderSession(
@@ -83,12 +83,12 @@ def sign_in_by_grant(ports: Ports, user_id: int, provider_id: int, scope: str) -
     The session is of the newest identity that its person has, if there is any.
     """
     now = ports.clock.now()
-    of_person = select(func.max(ExternalIdentityRecord.id)).where(
-        ExternalIdentityRecord.user_id == user_id
+    of_person = select(func.max(models.ExternalIdentity.id)).where(
+        models.ExternalIdentity.user_id == user_id
     )
     with ports.database.transaction() as session:
         session.add(
-            SessionRecord(
+            models.Session(
                 token=ports.randomness.token(16),
                 user_id=user_id,
                 origin="oidc",

@@ -2,9 +2,9 @@
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.single_sign_on.providers import Provider
-from app.models import ExternalIdentityRecord, UserRecord
 from app.ports import Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.servers.own_provider import OwnProvider
@@ -18,15 +18,15 @@ def set_up(
     return save_provider(ports, OPERATOR, slug, changes)
 
 
-def user_called(ports: Ports, email: str) -> UserRecord | None:
+def user_called(ports: Ports, email: str) -> models.User | None:
     """Return the user with that email."""
     with ports.database.reading() as session:
-        return session.scalar(select(UserRecord).where(UserRecord.email == email))
+        return session.scalar(select(models.User).where(models.User.email == email))
 
 
 def identities(ports: Ports) -> list[tuple[str, str, bool]]:
     """Return issuer, subject and whether the email is verified of every identity."""
-    identity = ExternalIdentityRecord
+    identity = models.ExternalIdentity
     columns = select(identity.issuer, identity.subject, identity.is_verified).order_by(identity.id)
     with ports.database.reading() as session:
         return [

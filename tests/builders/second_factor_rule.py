@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from app import models
 from app.domain.second_factors import write_methods
-from app.models import PasskeyRecord, SessionRecord
 from app.ports import Ports
 from tests.builders.shop import configure_shop
 
@@ -24,7 +24,7 @@ def add_unusable_passkey(ports: Ports, user_id: int, credential_id: str = "") ->
     """Give an account a passkey that signs nothing."""
     with ports.database.transaction() as session:
         session.add(
-            PasskeyRecord(
+            models.Passkey(
                 user_id=user_id,
                 user_handle=f"handle-{user_id}",
                 credential_id=credential_id or f"credential-{user_id}",
@@ -38,4 +38,4 @@ def add_unusable_passkey(ports: Ports, user_id: int, credential_id: str = "") ->
 def set_methods(ports: Ports, session_id: int, amr: tuple[str, ...] = MFA) -> None:
     """Let a session have used these authentication methods."""
     with ports.database.transaction() as session:
-        session.get_one(SessionRecord, session_id).amr = write_methods(amr)
+        session.get_one(models.Session, session_id).amr = write_methods(amr)

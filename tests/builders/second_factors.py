@@ -2,9 +2,9 @@
 
 from hashlib import sha256
 
+from app import models
 from app.domain.keys import authenticator_app_purpose
 from app.domain.second_factors import PERIOD, SECRET_BYTES, encode_secret
-from app.models import AuthenticatorAppRecord
 from app.ports import Ports
 from app.services.second_factors.factor_checks import hash_new_codes, replace_codes
 
@@ -18,7 +18,7 @@ def make_authenticator_app(ports: Ports, user_id: int) -> str:
     now = ports.clock.now()
     with ports.database.transaction() as session:
         session.add(
-            AuthenticatorAppRecord(
+            models.AuthenticatorApp(
                 user_id=user_id,
                 secret=ports.encryption.encrypt(authenticator_app_purpose(user_id), secret),
                 created_at=now,

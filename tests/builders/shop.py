@@ -2,8 +2,8 @@
 
 from sqlalchemy import update
 
+from app import models
 from app.domain.shop.settings import PasswordLoginMode, ShopSettings
-from app.models import ShopRecord
 from app.ports import Ports
 
 
@@ -30,4 +30,4 @@ def close_storefront(ports: Ports) -> None:
 def configure_shop(ports: Ports, **settings: object) -> None:
     """Write ``settings`` into the shop's row, by column name."""
     with ports.database.transaction() as session:
-        session.execute(update(ShopRecord).values(**settings))
+        session.execute(update(models.Shop).values(**settings))

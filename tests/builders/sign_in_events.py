@@ -2,15 +2,15 @@
 
 from sqlalchemy import select
 
-from app.models import SignInEventRecord
+from app import models
 from app.ports import Ports
 from tests.builders.people import ADDRESS
 
 
-def stored_sign_ins(ports: Ports) -> list[SignInEventRecord]:
+def stored_sign_ins(ports: Ports) -> list[models.SignInEvent]:
     """The entries that are stored, in the order in which they were written."""
     with ports.database.reading() as session:
-        return list(session.scalars(select(SignInEventRecord).order_by(SignInEventRecord.id)))
+        return list(session.scalars(select(models.SignInEvent).order_by(models.SignInEvent.id)))
 
 
 def make_sign_in(ports: Ports, **values: object) -> int:
@@ -26,7 +26,7 @@ def make_sign_in(ports: Ports, **values: object) -> int:
         "device": "Safari on iPhone",
     }
     with ports.database.transaction() as session:
-        entry = SignInEventRecord(**{**kept, **values})
+        entry = models.SignInEvent(**{**kept, **values})
         session.add(entry)
         session.flush()
         return entry.id

@@ -2,12 +2,12 @@
 
 from sqlalchemy import insert, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType, ProductUpdated
 from app.domain.webhooks import UNKNOWN_SAVER, Saver
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import add_event
@@ -32,7 +32,7 @@ def make_webhook(  # noqa: PLR0913 - every field has a default
     """Store a webhook; return its key."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        webhook = WebhookRecord(
+        webhook = models.Webhook(
             app_id=app_id,
             name=name,
             target_url=target_url,
@@ -45,7 +45,7 @@ def make_webhook(  # noqa: PLR0913 - every field has a default
         session.add(webhook)
         session.flush()
         session.add_all(
-            WebhookEventRecord(event=event.value, webhook_id=webhook.id) for event in events
+            models.WebhookEvent(event=event.value, webhook_id=webhook.id) for event in events
         )
         return webhook.id
 
@@ -67,9 +67,9 @@ def make_due_deliveries(ports: Ports, webhook_id: int, count: int) -> None:
 
 def _due_delivery(
     ports: Ports, webhook_id: int, payload: str = '{"product":null}'
-) -> DeliveryRecord:
+) -> models.Delivery:
     now = ports.clock.now()
-    return DeliveryRecord(
+    return models.Delivery(
         webhook_id=webhook_id,
         event="PRODUCT_UPDATED",
         subject_id=1,
@@ -86,7 +86,7 @@ def change_webhook(ports: Ports, webhook_id: int, **values: object) -> None:
     """Write ``values`` into a webhook's row, by column name."""
     with ports.database.transaction() as session:
         session.execute(
-            update(WebhookRecord).where(WebhookRecord.id == webhook_id).values(**values)
+            update(models.Webhook).where(models.Webhook.id == webhook_id).values(**values)
         )
 
 
@@ -94,7 +94,7 @@ def change_delivery(ports: Ports, delivery_id: int, **values: object) -> None:
     """Write ``values`` into a delivery's row, by column name."""
     with ports.database.transaction() as session:
         session.execute(
-            update(DeliveryRecord).where(DeliveryRecord.id == delivery_id).values(**values)
+            update(models.Delivery).where(models.Delivery.id == delivery_id).values(**values)
         )
 
 
@@ -102,14 +102,14 @@ def make_many_deliveries(ports: Ports, webhook_id: int, count: int, **values: ob
     """Store successful deliveries with one attempt each; ``values`` are by column name."""
     first = make_delivery(ports, webhook_id)
     with ports.database.transaction() as session:
-        one = session.get_one(DeliveryRecord, first)
+        one = session.get_one(models.Delivery, first)
         one.status, one.next_attempt_at = DeliveryStatus.SUCCESS.value, None
-        names = [column.key for column in DeliveryRecord.__table__.columns if column.key != "id"]
+        names = [column.key for column in models.Delivery.__table__.columns if column.key != "id"]
         alike = {name: getattr(one, name) for name in names} | values
         rows = [alike | {"message_id": f"{one.message_id}_{number}"} for number in range(1, count)]
         keys = [first]
         if rows:
-            keys += session.scalars(insert(DeliveryRecord).returning(DeliveryRecord.id), rows)
+            keys += session.scalars(insert(models.Delivery).returning(models.Delivery.id), rows)
         attempt = {
             "created_at": one.created_at,
             "duration": 0.01,
@@ -119,7 +119,7 @@ def make_many_deliveries(ports: Ports, webhook_id: int, count: int, **values: ob
             "response": "",
         }
         session.execute(
-            insert(DeliveryAttemptRecord), [attempt | {"delivery_id": key} for key in keys]
+            insert(models.DeliveryAttempt), [attempt | {"delivery_id": key} for key in keys]
         )
     if values:
         change_delivery(ports, first, **values)

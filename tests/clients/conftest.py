@@ -14,9 +14,9 @@ import pytest
 import requests
 from sqlalchemy import select
 
+from app import models
 from app.composition.settings import Settings
 from app.composition.wiring import connect
-from app.models import UserRecord
 from tests.builders.people import make_user
 from tests.servers.forked_commands import running_command
 from tests.servers.provider import node
@@ -128,7 +128,9 @@ def guess_before(shop: Shop, address: str) -> None:
     """
     ports = connect(Settings(database_url=shop.server.database_url, secret_key=SECRET))
     with ports.database.reading() as session:
-        customer = session.scalars(select(UserRecord.id).where(UserRecord.email == CUSTOMER)).one()
+        customer = session.scalars(
+            select(models.User.id).where(models.User.email == CUSTOMER)
+        ).one()
     for _ in range(5):
         ports.throttle.fail(address, "", customer, ports.clock.timestamp() - 60)
     ports.database.close()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.composition.settings import Settings
 from app.composition.wiring import connect
-from app.models import SessionRecord
 from app.services.sign_in.tokens import GRACE
 from tests.clients.api_session import ApiSession
 from tests.clients.conftest import (
@@ -42,8 +42,8 @@ def let_grace_pass(shop: Shop) -> None:
     """Make every refresh of the shop older than the time in which a used token can come again."""
     ports = connect(Settings(database_url=shop.server.database_url, secret_key=SECRET))
     with ports.database.transaction() as session:
-        refreshed = SessionRecord.refreshed_at.is_not(None)
-        for kept in session.scalars(select(SessionRecord).where(refreshed)):
+        refreshed = models.Session.refreshed_at.is_not(None)
+        for kept in session.scalars(select(models.Session).where(refreshed)):
             assert kept.refreshed_at is not None
             kept.refreshed_at -= GRACE + timedelta(seconds=1)
     ports.database.close()

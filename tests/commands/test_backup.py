@@ -12,10 +12,10 @@ import pyrage
 import pytest
 from sqlalchemy import select, text
 
+from app import models
 from app.adapters.database.engines import connection_to
 from app.adapters.system import SystemClock
 from app.domain.authorization.actor import WORKER
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.operations.background_work import read_backlog, record_heartbeat
 from tests.builders.people import make_user
@@ -111,7 +111,7 @@ def emails(two: Two, clock: FakeClock) -> set[str]:
     """Return the emails of all users in the restored database."""
     ports = fake_ports(two.elsewhere.environment["DATABASE_URL"], clock)
     with ports.database.reading() as session:
-        found = set(session.scalars(select(UserRecord.email)))
+        found = set(session.scalars(select(models.User.email)))
     ports.database.close()
     return found
 

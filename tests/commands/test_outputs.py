@@ -15,10 +15,10 @@ from string import ascii_letters
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.models import OAuthClientRecord
 from app.ports import Ports
 from app.services.keys import ring
 from app.services.operations.background_work import record_heartbeat
@@ -235,7 +235,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) ->
         ring(ports)
         make_client(ports, "Forum")
         with ports.database.transaction() as session:
-            forum = update(OAuthClientRecord).where(OAuthClientRecord.name == "Forum")
+            forum = update(models.OAuthClient).where(models.OAuthClient.name == "Forum")
             session.execute(forum.values(client_id="forum"))
     return file
 

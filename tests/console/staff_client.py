@@ -12,10 +12,10 @@ from flask_wtf.csrf import generate_csrf
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from app import models
 from app.console.frame.session import open_console_session
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.sign_in.sign_in_log import SignInPlace
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.console.console_sessions import LIFETIME, ConsoleSession, show_sign_in_options
 from app.services.sign_in.sessions import SessionStart, open_session
@@ -163,7 +163,7 @@ class ConsoleClient:
 
     def _open_session(self, email: str) -> ConsoleSession:
         with self.ports.database.transaction() as session:
-            user = session.scalars(select(UserRecord).where(UserRecord.email == email)).one()
+            user = session.scalars(select(models.User).where(models.User.email == email)).one()
             opened = open_session(self.ports, anonymous_actor(), session, user.id, _START)
             return ConsoleSession(
                 token=opened.token,

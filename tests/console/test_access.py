@@ -7,13 +7,13 @@ from html import unescape
 
 import pytest
 
+from app import models
 from app.adapters.activity import SqlActivity
 from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, TrafficKind, bucket_of
-from app.models import SessionRecord, TrafficRecord
 from app.ports import Ports
 from app.services.shop.settings import show_settings, update_shop
 from tests.builders.people import change_user, make_staff, make_user, sign_in
@@ -33,14 +33,14 @@ DISABLE_LOGIN = "/console/access/?ask=mode&mode=DISABLED"
 def come_by_sign_on(shop: Ports) -> None:
     """Let every open session have begun at a provider."""
     with shop.database.transaction() as session:
-        for stored in session.query(SessionRecord):
+        for stored in session.query(models.Session):
             stored.origin = SessionOrigin.OIDC.value
 
 
 def count_requests(shop: Ports, kind: TrafficKind, requests: int) -> None:
     with shop.database.transaction() as session:
         began = bucket_of(shop.clock.now())
-        session.add(TrafficRecord(began_at=began, kind=kind.value, requests=requests))
+        session.add(models.Traffic(began_at=began, kind=kind.value, requests=requests))
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import re
 
+from app import models
 from app.adapters.activity import SqlActivity
 from app.domain.authorization.permissions import Permission
-from app.models import AppProblemRecord
 from app.ports import Ports
 from tests.builders.apps import change_app
 from tests.builders.apps import make_app as store_app
@@ -225,7 +225,7 @@ def test_page_shows_the_logo_and_the_problems_that_the_app_reports(
     with shop.database.transaction() as session:
         for name, critical, dismissed in (("gateway", True, None), ("solved", False, "")):
             session.add(
-                AppProblemRecord(
+                models.AppProblem(
                     app_id=key,
                     key=name,
                     message=f"The {name} fails. <b>",

@@ -6,9 +6,9 @@ import re
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import PageRequest
-from app.models import FormSubmissionRecord, SessionRecord
 from app.ports import Ports
 from app.services.apps.app_lists import list_apps
 from app.services.submissions import LIFETIME
@@ -81,9 +81,9 @@ def test_refused_form_can_be_corrected_and_sent_again(console: ConsoleClient, sh
 def test_form_sent_while_the_first_is_running_waits(console: ConsoleClient, shop: Ports) -> None:
     form = {**hidden_fields(console.open(FORM)), "name": "Labels"}
     with shop.database.transaction() as session:
-        session_id = session.scalars(select(SessionRecord.id)).one()
+        session_id = session.scalars(select(models.Session.id)).one()
         expires_at = shop.clock.now() + LIFETIME
-        running = FormSubmissionRecord(
+        running = models.FormSubmission(
             key=form["submission"], session_id=session_id, expires_at=expires_at
         )
         session.add(running)

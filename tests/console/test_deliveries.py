@@ -4,12 +4,12 @@ import re
 from datetime import timedelta
 from urllib.parse import quote
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
 from app.services.webhooks.lists import show_webhook
 from tests.builders.apps import change_app, make_app
@@ -39,11 +39,11 @@ def a_delivery(shop: Ports, payload: str = '{"product":null}', app: str = "Label
 def fail(shop: Ports, key: int, status: int | None = 503) -> None:
     """One attempt at it, and then it was given up."""
     with shop.database.transaction() as session:
-        delivery = session.get_one(DeliveryRecord, key)
+        delivery = session.get_one(models.Delivery, key)
         delivery.status, delivery.attempts = DeliveryStatus.FAILED.value, 1
         delivery.response_status, delivery.given_up = status, "It was tried often enough."
         session.add(
-            DeliveryAttemptRecord(
+            models.DeliveryAttempt(
                 delivery_id=key,
                 created_at=shop.clock.now(),
                 duration=0.031,
@@ -58,12 +58,12 @@ def fail(shop: Ports, key: int, status: int | None = 503) -> None:
 
 def status_of(shop: Ports, key: int) -> str:
     with shop.database.transaction() as session:
-        return session.get_one(DeliveryRecord, key).status
+        return session.get_one(models.Delivery, key).status
 
 
 def attempts_of(shop: Ports, key: int) -> int:
     with shop.database.transaction() as session:
-        return session.get_one(DeliveryRecord, key).attempts
+        return session.get_one(models.Delivery, key).attempts
 
 
 def test_the_page_needs_manage_apps(staff_console: StaffConsole, shop: Ports) -> None:
@@ -193,7 +193,7 @@ def test_delivery_of_a_paused_webhook_is_not_called_resent(
     key = a_delivery(shop)
     fail(shop, key)
     with shop.database.reading() as session:
-        webhook = session.get_one(DeliveryRecord, key).webhook_id
+        webhook = session.get_one(models.Delivery, key).webhook_id
     change_webhook(shop, webhook, paused_at=clock.now())
     waits = console.follow(console.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")).text
     assert "Paused: 1 delivery is sent when its webhook is resumed." in waits

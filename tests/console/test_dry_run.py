@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
+from app import models
 from app.console.integrations.dry_run import indented_query
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.webhooks.lists import show_webhook
 from tests.builders.apps import make_app
@@ -61,7 +61,7 @@ def test_query_runs_on_the_newest_object_and_writes_nothing(
     assert "Kettle <script>alert(1)</script>" in output.text
     assert "<script>alert" not in output.html
     with shop.database.transaction() as session:
-        assert session.query(DeliveryRecord).count() == 0
+        assert session.query(models.Delivery).count() == 0
 
 
 def test_without_a_query_the_default_query_of_the_event_runs(
@@ -120,7 +120,7 @@ def test_payload_is_compared_with_the_last_real_delivery(
     hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED, query=QUERY)
     key = make_delivery(shop, hook, '{"product":{"name":"Old name"}}')
     with shop.database.transaction() as session:
-        session.get_one(DeliveryRecord, key).note_id = 1
+        session.get_one(models.Delivery, key).note_id = 1
     console = staff_console(*MAY)
     taken = console.open(f"{PAGE}?webhook={hook}")
     assert "... on ProductUpdated" in taken.text

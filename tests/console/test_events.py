@@ -2,11 +2,11 @@
 
 import pytest
 
+from app import models
 from app.console.integrations.events import make_events_page
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType
 from app.domain.values.pages import Page
-from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.webhooks.lists import Subscriber
 from tests.builders.apps import change_app, make_app
@@ -153,7 +153,7 @@ def test_sample_is_sent_to_a_webhook_that_subscribes(
     sent = console.send(f"{PAGE}send", data, seen_at=seen)
     assert "Sending sample event." in console.follow(sent).text
     with shop.database.transaction() as session:
-        stored = session.query(DeliveryRecord).one()
+        stored = session.query(models.Delivery).one()
         assert (stored.webhook_id, stored.event) == (hook, "ORDER_PAID")
 
 

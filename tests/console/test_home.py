@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import Select, update
 from typing_extensions import override
 
+from app import models
 from app.adapters.system import SystemClock
 from app.composition.factory import create_app
 from app.composition.settings import Settings
@@ -20,7 +21,6 @@ from app.console.frame.formatting import milliseconds, percent
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.installation import DatabaseUnavailable
-from app.models import ForwardingRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.deliveries.attempt_results import FAILING_REASON
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
@@ -176,7 +176,7 @@ def make_failures(shop: Ports) -> str:
     for _ in range(9):
         shop.throttle.fail("203.0.113.7", "", 1, shop.clock.timestamp())
     with shop.database.transaction() as session:
-        session.add(ForwardingRecord(peer="10.1.2.3", requests=4, last_seen_at=now))
+        session.add(models.Forwarding(peer="10.1.2.3", requests=4, last_seen_at=now))
     return url
 
 
@@ -276,7 +276,7 @@ def test_staff_without_the_required_second_factor_need_attention(
 
 def test_activity_names_people_and_folds_repeats(admin: ConsoleClient, shop: Ports) -> None:
     with shop.database.transaction() as session:
-        session.execute(update(UserRecord).values(first_name="Sun-hi", last_name="Park"))
+        session.execute(update(models.User).values(first_name="Sun-hi", last_name="Park"))
     for name in ("Labels", "Till", "Stock"):
         admin.send("/console/apps/connect", {"name": name})
     page = admin.open("/console/")
@@ -302,7 +302,7 @@ def test_nothing_on_home_stays_english_in_another_language(
 
     def sentences(code: str) -> set[str]:
         with shop.database.transaction() as session:
-            session.execute(update(UserRecord).values(language_code=code))
+            session.execute(update(models.User).values(language_code=code))
         html = admin.open("/console/").html.partition("<main")[2].partition(">")[2]
         labels = re.findall(r'(?:aria-label|title|placeholder)="([^"]+)"', html)
         shown = {" ".join(unescape(one).split()) for one in (*re.split(r"<[^>]+>", html), *labels)}

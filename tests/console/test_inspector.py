@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import SessionRecord
 from app.ports import Ports
 from tests.builders.apps import change_app, make_app
 from tests.builders.people import NOBODY, make_staff, make_user, sign_in
@@ -31,7 +31,7 @@ def token_of(shop: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PA
 def come_by_sign_on(shop: Ports) -> None:
     """Let every open session have begun at a provider."""
     with shop.database.transaction() as session:
-        for stored in session.query(SessionRecord):
+        for stored in session.query(models.Session):
             stored.origin = SessionOrigin.OIDC.value
 
 

@@ -5,10 +5,10 @@ import re
 
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import ShopUpdate
-from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.shop.settings import update_shop
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
@@ -55,7 +55,7 @@ def test_webhooks_are_sorted_and_stay_so_on_the_next_page(
     for number in range(27):
         key = make_webhook(shop, other if number == 26 else app_id)
         with shop.database.transaction() as session:
-            named = update(WebhookRecord).where(WebhookRecord.id == key)
+            named = update(models.Webhook).where(models.Webhook.id == key)
             session.execute(named.values(name=f"hook-{99 - number}"))
     console = staff_console(*MAY)
     assert order(console.open(WEBHOOKS), "hook-74", "hook-73", "hook-75")[0] == "hook-73"

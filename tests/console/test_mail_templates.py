@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.adapters.mail.own_templates import JinjaOwnTemplates
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.own_templates import OwnTemplate
-from app.models import MailTemplateRecord
 from app.ports import Ports
 from app.services.mails.mail_templates import list_templates, render_mail, save_template
 from tests.builders.audit import trail
@@ -52,7 +52,7 @@ def send(console: ConsoleClient, act: str, **more: str) -> Page:
 def spoil(shop: Ports) -> None:
     save_template(shop, OPERATOR, KIND, "", TEMPLATE, based_on=0)
     with shop.database.transaction() as session:
-        session.execute(update(MailTemplateRecord).values(html="{{ gone }}"))
+        session.execute(update(models.MailTemplate).values(html="{{ gone }}"))
     render_mail(shop, MAIL)
 
 

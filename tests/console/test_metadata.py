@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.values.metadata import MAX_KEY_LENGTH
-from app.models import AppRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.stored_metadata import Owner, metadata_by_key
 from tests.builders.apps import make_app
@@ -35,8 +35,8 @@ class Place:
 
 
 PLACES = {
-    "customer": Place("customers", "people", UserRecord, "user.update_metadata"),
-    "parcel_post": Place("apps", "apps", AppRecord, "app.update_metadata"),
+    "customer": Place("customers", "people", models.User, "user.update_metadata"),
+    "parcel_post": Place("apps", "apps", models.App, "app.update_metadata"),
 }
 
 
@@ -56,14 +56,14 @@ def kept(shop: Ports, owner: Owner, key: int) -> tuple[dict[str, str], dict[str,
 @pytest.fixture
 def customer(shop: Ports) -> int:
     key = make_user(shop)
-    keep(shop, UserRecord, key)
+    keep(shop, models.User, key)
     return key
 
 
 @pytest.fixture
 def parcel_post(shop: Ports) -> int:
     key, _ = make_app(shop, "Parcel Post")
-    keep(shop, AppRecord, key)
+    keep(shop, models.App, key)
     return key
 
 
@@ -100,7 +100,7 @@ def test_staff_members_have_metadata(staff_console: StaffConsole, shop: Ports) -
     saved = console.send(f"/console/metadata/people/{key}/save", form)
     assert saved.leads_to == f"/console/staff/{key}"
     assert "Saved desk." in console.follow(saved).text
-    assert kept(shop, UserRecord, key) == ({}, {"desk": "one\ntwo"})
+    assert kept(shop, models.User, key) == ({}, {"desk": "one\ntwo"})
 
 
 @pytest.mark.one_of("kind")
@@ -139,7 +139,7 @@ def test_key_with_spaces_is_not_taken_for_another(
     """An app can store such a key, and deleting it must not delete the one without spaces."""
     twins = {" color ": "red", "color": "dark blue"}
     with shop.database.transaction() as session:
-        session.execute(update(UserRecord).values(public_metadata=twins))
+        session.execute(update(models.User).values(public_metadata=twins))
     console = staff_console(USERS)
     page = console.open(
         f"/console/customers/{customer}?ask=edit-metadata&scope=public&name=+color+"
@@ -148,9 +148,9 @@ def test_key_with_spaces_is_not_taken_for_another(
     form = {"scope": "public", "name": " color ", "value": "green"}
     path = f"/console/metadata/people/{customer}"
     console.send(f"{path}/save", form)
-    assert kept(shop, UserRecord, customer)[0] == {" color ": "green", "color": "dark blue"}
+    assert kept(shop, models.User, customer)[0] == {" color ": "green", "color": "dark blue"}
     console.send(f"{path}/delete", form)
-    assert kept(shop, UserRecord, customer)[0] == {"color": "dark blue"}
+    assert kept(shop, models.User, customer)[0] == {"color": "dark blue"}
 
 
 def test_long_value_scrolls_by_keyboard(staff_console: StaffConsole, customer: int) -> None:
@@ -186,12 +186,12 @@ def test_invalid_key_is_refused_with_its_reason(
         form = {"scope": "public", "new_name": name, "value": "x"}
         refused = console.send(f"/console/metadata/people/{customer}/save", form)
         assert reason in console.follow(refused).text
-    assert kept(shop, UserRecord, customer) == (PUBLIC, PRIVATE)
+    assert kept(shop, models.User, customer) == (PUBLIC, PRIVATE)
 
 
 def test_people_beyond_the_viewer_are_only_read(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop, "boss@example.com", is_staff=True, permissions=[STAFF, APPS])
-    keep(shop, UserRecord, key)
+    keep(shop, models.User, key)
     console = staff_console(STAFF)
     page = console.open(f"/console/staff/{key}").text
     assert "score 17" in page
@@ -199,4 +199,4 @@ def test_people_beyond_the_viewer_are_only_read(staff_console: StaffConsole, sho
     form = {"scope": "public", "name": "color", "value": "red"}
     refused = console.follow(console.send(f"/console/metadata/people/{key}/save", form))
     assert "they have permissions that you don't have" in refused.text
-    assert kept(shop, UserRecord, key) == (PUBLIC, PRIVATE)
+    assert kept(shop, models.User, key) == (PUBLIC, PRIVATE)

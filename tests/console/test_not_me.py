@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import SessionRecord
 from app.ports import Ports
 from app.services.accounts.email_changes import confirm_email_change
 from app.services.outbox.security_notices import notify
@@ -96,7 +96,7 @@ def test_opening_the_link_changes_nothing(anonymous_console: ConsoleClient, shop
         assert anonymous_console.follow(led).status == 200
         assert anonymous_console.client.head(link).status_code == 303
     with shop.database.reading() as session:
-        assert session.query(SessionRecord).count() == 1
+        assert session.query(models.Session).count() == 1
     assert user_as_stored(shop, user_id).password_hash == before
     press(anonymous_console, link)
 

@@ -4,8 +4,8 @@ import json
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.permissions import Permission
-from app.models import UserRecord
 from app.ports import Ports
 from tests.builders.audit import trail
 from tests.builders.people import PASSWORD, make_user
@@ -68,7 +68,7 @@ def test_other_staff_neither_see_nor_do_it(staff_console: StaffConsole, shop: Po
 def test_nobody_erases_themselves(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(*Permission, email="boss@example.com")
     with shop.database.reading() as session:
-        own = session.scalars(select(UserRecord.id).filter_by(email="boss@example.com")).one()
+        own = session.scalars(select(models.User.id).filter_by(email="boss@example.com")).one()
     refused = console.send(f"/console/people/{own}/erase", {}, seen_at="/console/account/")
     assert refused.leads_to == f"/console/staff/{own}"
     assert tables_with(shop, "boss@example.com")

@@ -14,11 +14,11 @@ from sqlalchemy import func, select
 from typing_extensions import override
 from werkzeug.test import TestResponse
 
+from app import models
 from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.authorization.actor import WORKER
 from app.domain.sign_in.rate_limits import CONSOLE_FORM, RateLimitPolicy, parse_rates
-from app.models import FormAnswerRecord, SessionRecord
 from app.ports import Ports
 from app.services.operations.cleanup import clean_up
 from app.web import sessions as page_sessions
@@ -110,7 +110,7 @@ def post(browser: FlaskClient, path: str, token: str, fields: dict[str, str]) ->
 
 def sessions(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(SessionRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.Session)) or 0
 
 
 def is_signed_in(answer: TestResponse, browser: FlaskClient) -> bool:
@@ -205,8 +205,8 @@ def test_answer_is_encrypted_and_kept_for_seconds(shop: Ports, app: Any, clock: 
     kept = copy_of(browser)
     assert post(browser, SIGN_IN, token, RIGHT).status_code == 303
     with shop.database.reading() as session:
-        [stored] = session.scalars(select(FormAnswerRecord.encrypted_answer))
-        [opened] = session.scalars(select(SessionRecord.token))
+        [stored] = session.scalars(select(models.FormAnswer.encrypted_answer))
+        [opened] = session.scalars(select(models.Session.token))
     assert opened not in stored
     assert "console" not in stored
     clock.pass_(seconds=11)
@@ -254,7 +254,7 @@ def test_fresh_proof_that_is_sent_twice_is_taken_twice(
 
 def sessions_user(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalars(select(SessionRecord.user_id)).one()
+        return session.scalars(select(models.Session.user_id)).one()
 
 
 def test_form_that_its_rate_limit_refuses_checks_no_proof_and_keeps_no_answer(
@@ -273,7 +273,7 @@ def test_form_that_its_rate_limit_refuses_checks_no_proof_and_keeps_no_answer(
         proof = {"first_name": str(status), "proof_password": "wrong"}
         with statements() as seen:
             assert post(console.client, path, token, proof).status_code == status
-        assert any(FormAnswerRecord.__tablename__ in one for one in seen) is kept
+        assert any(models.FormAnswer.__tablename__ in one for one in seen) is kept
 
 
 def test_each_request_for_a_link_is_counted_unless_sent_at_once(shop: Ports, app: Any) -> None:

@@ -6,21 +6,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
+from app import models
 from app.console.overview.pages import OPEN, WORTHLESS_TOO
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import (
-    AppRecord,
-    DeliveryAttemptRecord,
-    DeliveryRecord,
-    GroupRecord,
-    IdentityProviderRecord,
-    Record,
-    SessionRecord,
-    ShopRecord,
-    UserRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from tests.builders.people import sessions_of, sign_in
 from tests.builders.shop import set_mode
@@ -54,14 +43,14 @@ LOOKED_AT = {
 """What staff may look at who hold no permission; forms there say what is missing."""
 
 MARK = '"><img src=x onerror=alert(1)>'
-MARKED: dict[type[Record], tuple[str, ...]] = {
-    AppRecord: ("name", "about", "author", "version", "app_url", "support_url"),
-    GroupRecord: ("name",),
-    IdentityProviderRecord: ("name",),
-    ShopRecord: ("name",),
-    WebhookRecord: ("name", "query", "target_url"),
-    DeliveryRecord: ("payload", "given_up"),
-    DeliveryAttemptRecord: ("response",),
+MARKED: dict[type[models.Record], tuple[str, ...]] = {
+    models.App: ("name", "about", "author", "version", "app_url", "support_url"),
+    models.Group: ("name",),
+    models.IdentityProvider: ("name",),
+    models.Shop: ("name",),
+    models.Webhook: ("name", "query", "target_url"),
+    models.Delivery: ("payload", "given_up"),
+    models.DeliveryAttempt: ("response",),
 }
 QUERY_NAMES = (
     "q",
@@ -100,7 +89,7 @@ def make_admin(console_app: Flask, shop: Ports, origin: SessionOrigin) -> Consol
     """A desk with somebody who may do everything, and came in that way."""
     console = open_console(console_app, shop, ADMIN)
     with shop.database.transaction() as session:
-        session.execute(update(SessionRecord).values(origin=origin.value))
+        session.execute(update(models.Session).values(origin=origin.value))
     return console
 
 
@@ -226,9 +215,9 @@ def _mark_all_texts(shop: Ports) -> None:
     with shop.database.transaction() as session:
         for table, columns in MARKED.items():
             session.execute(update(table).values(dict.fromkeys(columns, MARK)))
-        session.execute(update(UserRecord).values(first_name=MARK, last_name=MARK))
+        session.execute(update(models.User).values(first_name=MARK, last_name=MARK))
 
 
 def _key_of(shop: Ports, email: str) -> int:
     with shop.database.reading() as session:
-        return session.scalars(select(UserRecord.id).where(UserRecord.email == email)).one()
+        return session.scalars(select(models.User.id).where(models.User.email == email)).one()

@@ -11,14 +11,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete, update
 
+from app import models
 from app.domain.apps.apps import JobStatus
 from app.domain.authorization.permissions import Permission
-from app.models import (
-    AppInstallationRecord,
-    AppPermissionRecord,
-    GroupPermissionRecord,
-    IdentityProviderRecord,
-)
 from app.ports import Ports
 from tests.builders.people import make_staff
 from tests.console.populated_shop import open_console
@@ -187,11 +182,13 @@ LEAD_BACK = {"console.provider_checks.preview", "console.provider_checks.test"}
 def populated_shop(populated_shop: Ports) -> Ports:
     """Its app and group have no permissions, so that nobody lacks any of them."""
     with populated_shop.database.transaction() as session:
-        session.execute(delete(AppPermissionRecord))
-        session.execute(delete(GroupPermissionRecord))
-        session.execute(update(IdentityProviderRecord).values(audience="https://shop.example/api"))
+        session.execute(delete(models.AppPermission))
+        session.execute(delete(models.GroupPermission))
+        session.execute(
+            update(models.IdentityProvider).values(audience="https://shop.example/api")
+        )
         now = populated_shop.clock.now()
-        failed = AppInstallationRecord(
+        failed = models.AppInstallation(
             app_name="Failed",
             manifest_url="http://127.0.0.1:9/manifest",
             status=JobStatus.FAILED.value,

@@ -7,10 +7,10 @@ import pytest
 from flask import url_for
 from sqlalchemy import update
 
+from app import models
 from app.console.frame.navigation import list_endpoint
 from app.console.frame.saved_filters import EDIT, SAVE, filter_query, make_filter_chips
 from app.domain.authorization.permissions import Permission
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.console.saved_filters import SavedFilter
 from tests.builders.people import make_user
@@ -139,7 +139,7 @@ def test_person_reads_in_their_language_what_became_of_a_filter(
 ) -> None:
     console = staff_console(*MAY)
     with shop.database.transaction() as session:
-        session.execute(update(UserRecord).values(language_code="DE"))
+        session.execute(update(models.User).values(language_code="DE"))
     saved, form = "/console/saved-filters/audit/save", {"name": "Heute", "query": "since=24h"}
     page = console.follow(console.send(saved, form, seen_at="/console/audit/"))
     assert "Filter Heute gespeichert." in page.text

@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.permissions import Permission
-from app.models import UserRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.orders import make_order
@@ -135,7 +135,7 @@ def test_pages_are_found_by_words_of_the_person_s_language_and_in_english(
 ) -> None:
     assert 'href="/console/deliveries/"' not in found_by(admin, "nachsenden")
     with shop.database.transaction() as session:
-        session.execute(update(UserRecord).values(language_code="DE"))
+        session.execute(update(models.User).values(language_code="DE"))
     for word in ("nachsenden", "Zustell", "replay", "Deliver"):
         found = found_by(admin, word)
         assert 'href="/console/deliveries/"' in found

@@ -7,10 +7,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
-from app.models import SessionRecord
 from app.ports import Ports
 from app.services.shop.settings import update_shop
 from tests.builders.people import PASSWORD, change_user, make_staff, make_user, sessions_of
@@ -274,7 +274,7 @@ def test_sign_in_tells_an_ended_session_from_an_expired_one(
 ) -> None:
     console = staff_console()
     with shop.database.transaction() as session:
-        session.execute(delete(SessionRecord))
+        session.execute(delete(models.Session))
     assert "Your session was ended." in console.open("/console/sign-in").text
     busy = staff_console(email="busy@example.com")
     for _ in range(28):

@@ -2,10 +2,10 @@
 
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.providers import known_providers
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
@@ -33,7 +33,7 @@ def is_active(shop: Ports, slug: str = "default") -> bool:
 def come_by_sign_on(shop: Ports) -> None:
     """Let every open session have begun at a provider."""
     with shop.database.transaction() as session:
-        for stored in session.query(SessionRecord):
+        for stored in session.query(models.Session):
             stored.origin = SessionOrigin.OIDC.value
 
 
@@ -193,7 +193,7 @@ def test_refused_issuer_is_explained_in_the_person_s_language(
     come_by_sign_on(shop)
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
     with shop.database.transaction() as session:
-        session.execute(update(UserRecord).values(language_code="DE"))
+        session.execute(update(models.User).values(language_code="DE"))
     typed = {"name": "Northlight ID", "issuer": "https://b.invalid"}
     typed |= {"json_web_key_set_url": ISSUER_THERE, "user_info_url": ISSUER_THERE}
     assert (

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from app import models
 from app.adapters.queue.throttle_redis import connect_redis_throttle
 from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.console.security import throttle
 from app.domain.authorization.permissions import Permission
-from app.models import ForwardingRecord
 from app.ports import Ports
 from app.web.installation import install, installation_of
 from tests.builders.people import make_staff, make_user
@@ -123,7 +123,7 @@ def test_machines_that_forward_without_being_trusted_are_warned_of(
     assert "TRUSTED_PROXIES" in console.open(PAGE).text
     with shop.database.transaction() as session:
         seen = shop.clock.now()
-        session.add(ForwardingRecord(peer="10.1.2.3", requests=40, last_seen_at=seen))
+        session.add(models.Forwarding(peer="10.1.2.3", requests=40, last_seen_at=seen))
     page = console.open(PAGE).text
     assert "1 server that isn't a trusted proxy forwards requests" in page
     assert "10.1.2.3 : 40 requests this week, last now" in page

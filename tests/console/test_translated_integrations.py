@@ -7,10 +7,10 @@ import pytest
 from babel.messages.catalog import Catalog
 from sqlalchemy import update
 
+from app import models
 from app.domain.accounts.languages import CONSOLE_TAGS, ENGLISH
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
-from app.models import UserRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.installation_worker import install_next_app
 from app.services.deliveries.attempt_results import FAILING_REASON
@@ -42,7 +42,7 @@ class Reader:
     def __init__(self, console: ConsoleClient, language: str) -> None:
         self._console = console
         with console.ports.database.transaction() as session:
-            session.execute(update(UserRecord).values(language_code=language.upper()))
+            session.execute(update(models.User).values(language_code=language.upper()))
         self._catalogue = catalogue(language)
         self._english = [
             str(message.id)
@@ -146,5 +146,5 @@ def test_webhook_that_fails_and_is_disabled(reader: Reader, shop: Ports) -> None
         page = reader.open(path)
         assert reader.word(reason).format(host="hooks.example.com") in page.text
     with shop.database.transaction() as session:
-        disable_webhook(shop, session, session.get_one(WebhookRecord, hook), FAILING_REASON)
+        disable_webhook(shop, session, session.get_one(models.Webhook, hook), FAILING_REASON)
     assert reader.word(FAILING_REASON) in reader.open(f"webhooks/{hook}").text

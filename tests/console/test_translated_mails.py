@@ -2,8 +2,8 @@
 
 import pytest
 
+from app import models
 from app.domain.authorization.permissions import Permission
-from app.models import MailTemplateRecord
 from app.ports import Ports
 from tests.builders.mails import make_mail
 from tests.console.conftest import StaffConsole
@@ -29,7 +29,7 @@ def test_rejected_email_and_faulty_template(reader: Reader, shop: Ports) -> None
         assert rejected.format(answer=REJECTED) in reader.open(path).text
 
     html = "<p>Hello</p>\n<p>{{ gone }}</p>"
-    template = MailTemplateRecord(
+    template = models.MailTemplate(
         kind="password_reset",
         language_code="",
         version=1,

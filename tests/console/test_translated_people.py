@@ -8,11 +8,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import update
 
+from app import models
 from app.console.people.customers import make_customer_page
 from app.console.people.groups import first_labels
 from app.console.people.sign_in_checks import make_sign_in_card
 from app.domain.authorization.permissions import Permission
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.console.sign_in_methods import Blocks, SignInDiagnosis
 from app.services.people.user_status import Person
@@ -43,7 +43,7 @@ def console(staff_console: StaffConsole, shop: Ports) -> ConsoleClient:
     """A staff manager who reads German."""
     made = staff_console(STAFF, ORDERS)
     with shop.database.transaction() as session:
-        session.execute(update(UserRecord).values(language_code="DE"))
+        session.execute(update(models.User).values(language_code="DE"))
     return made
 
 
@@ -71,7 +71,7 @@ def test_actions_and_their_refusals_are_german(console: ConsoleClient, shop: Por
     done = console.send(f"/console/people/{tom}/deactivate", seen_at=here)
     assert "tom@example.com wurde deaktiviert" in console.follow(done).text
     with shop.database.reading() as session:
-        own = session.query(UserRecord.id).filter_by(email="staff@example.com").scalar()
+        own = session.query(models.User.id).filter_by(email="staff@example.com").scalar()
     refused = console.send(f"/console/people/{own}/remove", seen_at=here)
     shown = console.follow(refused).text
     assert "Sie können Ihr eigenes Konto nicht löschen. Es wurde nichts geändert." in shown
@@ -87,7 +87,7 @@ def test_filters_of_lists_are_german(console: ConsoleClient) -> None:
 
 def test_metadata_says_who_reads_it_in_german(console: ConsoleClient, shop: Ports) -> None:
     with shop.database.reading() as session:
-        key = session.query(UserRecord.id).scalar()
+        key = session.query(models.User.id).scalar()
     dialog = console.open(f"/console/staff/{key}?ask=add-metadata").text
     assert "die dieses Konto sehen" in dialog
     saved = console.send(

@@ -4,8 +4,8 @@ import re
 
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.permissions import Permission
-from app.models import UserRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.provider_records import make_provider
@@ -40,7 +40,7 @@ def test_logs_say_what_their_filters_are_and_when_they_are_late(admin: ConsoleCl
 def test_subject_of_a_token_is_no_subject_of_a_letter(admin: ConsoleClient, shop: Ports) -> None:
     make_provider(shop)
     with shop.database.transaction() as session:
-        session.execute(update(UserRecord).values(language_code="DE"))
+        session.execute(update(models.User).values(language_code="DE"))
     page = admin.open("/console/single-sign-on/default/edit").text
     assert "Betreff" not in page
     assert "Subject" in page or "Subjekt" in page
@@ -55,6 +55,6 @@ def test_moments_follow_no_second_preposition(admin: ConsoleClient, shop: Ports)
         ("ES", "desde:? hace"),
     ):
         with shop.database.transaction() as session:
-            session.execute(update(UserRecord).values(language_code=code))
+            session.execute(update(models.User).values(language_code=code))
         for path in ("/console/", "/console/access", "/console/apps/1", "/console/account/"):
             assert not re.search(doubled, admin.open(path).text), (code, path)

@@ -5,11 +5,11 @@ import re
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import SUBJECTS, EventType
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_lists import show_app
 from app.services.deliveries.attempt_results import FAILING_REASON
@@ -204,7 +204,7 @@ def test_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: Po
     sent = console.send("/console/webhooks/1/test", data, seen_at=asked)
     assert sent.leads_to == "/console/deliveries/1"
     with shop.database.transaction() as session:
-        assert session.get_one(DeliveryRecord, 1).webhook_id == 1
+        assert session.get_one(models.Delivery, 1).webhook_id == 1
 
 
 def test_sample_that_is_sent_twice_is_one_delivery(
@@ -229,7 +229,7 @@ def test_sample_that_is_sent_twice_is_one_delivery(
         sent.append(first.leads_to)
     assert sent == [f"/console/deliveries/{number}" for number in (1, 2, 3)]
     with shop.database.reading() as session:
-        assert len(session.scalars(select(DeliveryRecord.id)).all()) == 3
+        assert len(session.scalars(select(models.Delivery.id)).all()) == 3
 
 
 def test_sample_event_is_about_the_named_object(staff_console: StaffConsole, shop: Ports) -> None:
@@ -246,7 +246,7 @@ def test_sample_event_is_about_the_named_object(staff_console: StaffConsole, sho
         assert sent.leads_to == f"/console/deliveries/{key}", name
         assert "Sending sample event." in console.follow(sent).text, name
         with shop.database.transaction() as session:
-            stored = session.get_one(DeliveryRecord, key)
+            stored = session.get_one(models.Delivery, key)
             assert (stored.event, stored.subject_id) == ("PRODUCT_UPDATED", product), name
 
 
@@ -288,7 +288,7 @@ def test_webhook_disabled_for_failing_says_why_until_it_is_enabled(
 ) -> None:
     key = make_webhook(shop, make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)[0])
     with shop.database.transaction() as session:
-        disable_webhook(shop, session, session.get_one(WebhookRecord, key), FAILING_REASON)
+        disable_webhook(shop, session, session.get_one(models.Webhook, key), FAILING_REASON)
     console = staff_console(*MAY)
     for path in ("/console/", f"/console/webhooks/{key}"):
         assert FAILING_REASON in console.open(path).text

@@ -13,10 +13,10 @@ import pytest
 import requests
 from sqlalchemy import select
 
+from app import models
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.authorization.permissions import Permission
-from app.models import AppRecord
 from benchmarks.deployment.stack import start_nginx
 from tests.builders.people import make_staff, sign_in
 from tests.commands.real_installation import Installation, answers, end, wait_until
@@ -120,7 +120,7 @@ def test_restarts_lose_no_mutation_and_run_none_twice(
                     assert running[port].wait(PATIENCE) == 0
                     start(port)
         with ports.database.reading() as session:
-            made = Counter(session.scalars(select(AppRecord.name)))
+            made = Counter(session.scalars(select(models.App.name)))
     finally:
         for process in running.values():
             end(process)

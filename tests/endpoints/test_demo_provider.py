@@ -13,10 +13,10 @@ import jwt
 import pytest
 from flask.testing import FlaskClient
 
+from app import models
 from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR
-from app.models import ShopRecord
 from app.ports import Ports
 from app.services.demo.identity_provider import set_up_demo_provider, show_demo_provider
 from app.services.demo.people import STAFF
@@ -286,4 +286,4 @@ def test_provider_and_its_people_follow_the_address(shop: Ports) -> None:
 
 def providers_version(shop: Ports) -> int:
     with shop.database.reading() as session:
-        return session.get_one(ShopRecord, 1).providers_version
+        return session.get_one(models.Shop, 1).providers_version

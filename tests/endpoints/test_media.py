@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from PIL import Image
 
-from app.models import AppLogoRecord
+from app import models
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.images import png
@@ -162,7 +162,7 @@ def test_logo_of_an_app_is_served_under_its_own_type(client: FlaskClient, ports:
     app_id, _ = make_app(ports)
     with ports.database.transaction() as session:
         for size, data in ((0, b"PNG of ours"), (64, b"WebP of ours")):
-            session.add(AppLogoRecord(name=name, size=size, app_id=app_id, data=data))
+            session.add(models.AppLogo(name=name, size=size, app_id=app_id, data=data))
     for file, kind, data in (
         (f"{name}.png", "image/png", b"PNG of ours"),
         (f"{name}-64.webp", "image/webp", b"WebP of ours"),

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.channels import NewChannel
 from app.domain.events import Event, EventType
 from app.domain.values.ids import to_global_id
-from app.models import GroupMemberRecord
 from app.ports import Ports
 from app.services.accounts.account_details import delete_account
 from app.services.accounts.addresses import delete_user_address
@@ -73,7 +73,7 @@ def _group(ports: Ports, kind: type[Event]) -> SampleObject:
     key = make_group(ports, kind.__name__.lower(), *permissions)
     member = make_user(ports, _email(kind), is_staff=True)
     with ports.database.transaction() as session:
-        session.add(GroupMemberRecord(user_id=member, group_id=key))
+        session.add(models.GroupMember(user_id=member, group_id=key))
     return SampleObject(key, to_global_id("Group", key))
 
 

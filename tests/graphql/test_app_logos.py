@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.apps.apps import read_logo_file
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
-from app.models import AppLogoRecord
 from app.ports import Ports
 from app.services.apps.app_lists import show_app_logo
 from app.services.apps.installation_worker import install_next_app
@@ -72,7 +72,7 @@ def install(ports: Ports, api: ApiClient, manager: str, app: AppServer) -> None:
 
 def stored_logos(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(AppLogoRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.AppLogo)) or 0
 
 
 def the_app(api: ApiClient, manager: str) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import delete
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
-from app.models import UserRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, make_user, sign_in
@@ -258,7 +258,7 @@ def test_email_stays_when_the_account_is_deleted_and_user_needs_manage_staff(
     }
     assert denied == {("MANAGE_STAFF",), ("AUTHENTICATED_STAFF_USER",)}
     with ports.database.transaction() as session:
-        session.execute(delete(UserRecord).where(UserRecord.id == other))
+        session.execute(delete(models.User).where(models.User.id == other))
     (problem,) = problems(api, manager, app_id)
     assert problem["dismissed"] == {"by": "USER", "userEmail": "other@example.com", "user": None}
 

@@ -5,11 +5,11 @@ import json
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from app.services.people.customers import delete_customer
@@ -34,6 +34,6 @@ def test_payload_of_a_deletion_has_the_external_reference(
     delete_customer(ports, OPERATOR, id_)
     fan_out_events(ports, WORKER)
     with ports.database.reading() as session:
-        (delivery,) = session.scalars(select(DeliveryRecord)).all()
+        (delivery,) = session.scalars(select(models.Delivery)).all()
     payload = json.loads(delivery.payload)
     assert payload == {"user": {"id": id_, "externalReference": reference}}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy import delete, func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import (
@@ -31,7 +32,6 @@ from app.domain.events import (
 )
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook, sample_payload, trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
@@ -93,7 +93,7 @@ def happen(ports: Ports, manager: Actor, kind: type[Event], sample: SampleObject
 
 def bodies(ports: Ports) -> Sequence[str]:
     with ports.database.reading() as session:
-        stored = session.scalars(select(DeliveryRecord.payload).order_by(DeliveryRecord.id))
+        stored = session.scalars(select(models.Delivery.payload).order_by(models.Delivery.id))
         return [decrypted_payload(ports, payload) for payload in stored]
 
 
@@ -101,7 +101,7 @@ def rows(ports: Ports) -> list[int | None]:
     with ports.database.reading() as session:
         return [
             session.scalar(select(func.count()).select_from(table))
-            for table in (DeliveryRecord, OutboxEventRecord, AuditRecord)
+            for table in (models.Delivery, models.OutboxEvent, models.AuditEntry)
         ]
 
 
@@ -111,7 +111,7 @@ def test_dry_run_equals_the_later_delivery_and_writes_nothing(
 ) -> None:
     sample, app = make_sample_object(ports, kinds[0]), to_global_id("App", listener)
     with ports.database.transaction() as session:
-        session.execute(delete(OutboxEventRecord))
+        session.execute(delete(models.OutboxEvent))
     for kind in kinds:
         query, before = query_of(kind), rows(ports)
         with recorded_statements() as statements:

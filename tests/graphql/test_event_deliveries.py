@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import AppUpdated, EventType
@@ -14,7 +15,6 @@ from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks import saver_of
-from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
@@ -101,16 +101,16 @@ def work(ports: Ports) -> None:
         send_deliveries(ports, WORKER, batch)
 
 
-def delivered(ports: Ports) -> Sequence[DeliveryRecord]:
+def delivered(ports: Ports) -> Sequence[models.Delivery]:
     with ports.database.reading() as session:
-        return session.scalars(select(DeliveryRecord).order_by(DeliveryRecord.id)).all()
+        return session.scalars(select(models.Delivery).order_by(models.Delivery.id)).all()
 
 
 def rows(ports: Ports) -> list[int | None]:
     with ports.database.reading() as session:
         return [
             session.scalar(select(func.count()).select_from(table))
-            for table in (DeliveryRecord, OutboxEventRecord, AuditRecord)
+            for table in (models.Delivery, models.OutboxEvent, models.AuditEntry)
         ]
 
 
@@ -182,7 +182,7 @@ def test_limited_token_sees_no_deliveries_of_webhooks_saved_with_more(
     keys = {hook: make_delivery(ports, hook) for hook in (narrow, wide)}
     limited = Actor(ActorKind.APP, app_id=owner[0], permissions=limit, token_limit=limit)
     with ports.database.transaction() as session:
-        set_saver(session.get_one(WebhookRecord, narrow), saver_of(limited))
+        set_saver(session.get_one(models.Webhook, narrow), saver_of(limited))
     made = {key: store_attempt(ports, key) for key in keys.values()}
     ten = PageRequest(10)
     deliveries = deliveries_of_webhooks(ports, limited, keys, ten, DeliveryFilter())
@@ -314,7 +314,7 @@ def test_replay_sends_only_failed_and_missing_deliveries(
     happen()
     work(trying)
     with ports.database.transaction() as session:
-        session.get_one(DeliveryRecord, delivered(ports)[1].id).status = "FAILED"
+        session.get_one(models.Delivery, delivered(ports)[1].id).status = "FAILED"
 
     replayed = replay_deliveries(ports, OPERATOR, key, clock.now())
     assert (replayed.failed, replayed.missing) == (1, 1)

@@ -11,9 +11,9 @@ import pytest
 from sqlalchemy import delete
 from structlog.testing import capture_logs
 
+from app import models
 from app.domain.events import EVENTS, Deletion, EventType
 from app.graphql.schema import schema
-from app.models import OutboxEventRecord
 from tests.builders.images import png
 from tests.builders.outbox import events
 from tests.builders.people import make_user, sign_in
@@ -134,7 +134,7 @@ def manager(shop: SampleShop) -> str:
     manager = make_user(shop.ports, "boss@example.com", is_superuser=True)
     token = sign_in(shop.ports, manager).access
     with shop.ports.database.transaction() as session:
-        session.execute(delete(OutboxEventRecord))
+        session.execute(delete(models.OutboxEvent))
     shop.keep()
     return token
 

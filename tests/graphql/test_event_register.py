@@ -7,6 +7,7 @@ import pytest
 from graphql import GraphQLObjectType
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.events import (
@@ -23,7 +24,6 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.graphql.payloads import SchemaPayloads
 from app.graphql.schema import schema
-from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.deliveries.fanout import read_event
@@ -72,7 +72,7 @@ SCENARIOS: dict[Callable[[Ports], None], str] = {
 def outbox_events(ports: Ports) -> list[Event]:
     """The events in the outbox, the oldest first."""
     with ports.database.reading() as session:
-        notes = session.scalars(select(OutboxEventRecord).order_by(OutboxEventRecord.id)).all()
+        notes = session.scalars(select(models.OutboxEvent).order_by(models.OutboxEvent.id)).all()
     return [read_event(ports, note) for note in notes]
 
 

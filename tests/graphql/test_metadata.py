@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
-from app.models import AppRecord
 from app.ports import Ports
 from tests.builders.apps import extension_token, make_app, make_extension_app
 from tests.builders.people import PASSWORD, actor_of, make_staff, make_user, sign_in
@@ -62,7 +62,7 @@ def test_public_metadata_of_an_app_is_for_itself_its_extensions_and_app_managers
     page = make_extension_app(ports, "page", Permission.MANAGE_PRODUCTS)
     other, other_token = make_app(ports, "other")
     with ports.database.transaction() as session:
-        session.execute(update(AppRecord).values(public_metadata={"color": "red"}))
+        session.execute(update(models.App).values(public_metadata={"color": "red"}))
     staff = actor_of(ports, make_staff(ports, "staff@example.com", Permission.MANAGE_PRODUCTS))
     boss = sign_in(ports, make_staff(ports, "boss@example.com", Permission.MANAGE_APPS)).access
     tom = sign_in(ports, make_staff(ports, "tom@example.com", Permission.MANAGE_PRODUCTS)).access

@@ -18,13 +18,13 @@ from graphql import (
 )
 from sqlalchemy import update
 
+from app import models
 from app.composition.settings import Settings
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.graphql import loaders
 from app.graphql.schema import schema
-from app.models import AppExtensionRecord, DeliveryRecord
 from app.ports import Ports
 from tests.builders.addresses import make_address
 from tests.builders.apps import make_app, make_extension_app
@@ -128,7 +128,7 @@ def _fill(ports: Ports, numbers: Iterator[int], size: int) -> None:
 def _add_extensions(ports: Ports, app: int, size: int) -> None:
     with ports.database.transaction() as session:
         session.add_all(
-            AppExtensionRecord(
+            models.AppExtension(
                 app_id=app, label="Labels", url="/", mount="X", target="POPUP", settings={}
             )
             for _ in range(size)
@@ -288,7 +288,7 @@ def test_parameters_of_a_statement_are_bounded_by_the_size_of_a_page(
             make_delivery(ports, webhook)
     with ports.database.transaction() as session:
         with_link = EventType.ACCOUNT_SET_PASSWORD_REQUESTED.value
-        session.execute(update(DeliveryRecord).values(event=with_link))
+        session.execute(update(models.Delivery).values(event=with_link))
     monkeypatch.setattr(loaders, "MAX_AT_ONCE", 6)
     query = "{ app { webhooks { eventDeliveries(first: 2) { edges { node { payload } } } } } }"
     with recorded_statements() as statements:

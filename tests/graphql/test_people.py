@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.ids import to_global_id
-from app.models import ShopRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_staff, make_user, sign_in
@@ -326,7 +325,7 @@ def test_staff_password_session_sees_no_users_in_customers_only(
     by_password = token_of(ports, manager)
     by_provider = token_of(ports, manager, SessionOrigin.OIDC)
     with ports.database.transaction() as session:
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        shop = session.get_one(models.Shop, models.SHOP_ID)
         shop.password_login_mode = PasswordLoginMode.CUSTOMERS_ONLY.value
     for query, variables in ((CUSTOMERS, {"first": 1}), (STAFF_USERS, {}), (GROUPS, {})):
         assert api.code(query, by_password, **variables) == "PermissionDenied"

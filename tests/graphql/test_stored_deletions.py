@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.events import EVENTS, Deletion, EventType
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from tests.builders.apps import make_app
@@ -24,7 +24,7 @@ DELETIONS = [event for event in EVENTS.values() if issubclass(event, Deletion)]
 def store_deletion(ports: Ports, event: type[Deletion], snapshot: Mapping[str, Any]) -> None:
     with ports.database.transaction() as session:
         session.add(
-            OutboxEventRecord(
+            models.OutboxEvent(
                 type=event.type.value,
                 subject_id=snapshot["id"],
                 data={"snapshot": dict(snapshot)},
@@ -49,7 +49,7 @@ def test_deletion_is_delivered_whichever_fields_its_snapshot_has(ports: Ports) -
         pass  # a part of them each time
 
     for event in DELETIONS:
-        of_event = select(DeliveryRecord).where(DeliveryRecord.event == event.type.value)
+        of_event = select(models.Delivery).where(models.Delivery.event == event.type.value)
         with ports.database.reading() as session:
             sent = session.scalars(of_event).all()
         stored = frozen_snapshots(event.subject.type)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.adapters.http.guarded_http import GuardedHttp
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import CustomerUpdated, EventType
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
@@ -106,13 +106,13 @@ def problems(payload: Any) -> list[tuple[str | None, str]]:
 
 def stored(ports: Ports) -> Sequence[tuple[str, str]]:
     with ports.database.reading() as session:
-        rows = session.scalars(select(WebhookRecord)).all()
+        rows = session.scalars(select(models.Webhook)).all()
     return [(row.target_url, row.query) for row in rows]
 
 
-def deliveries(ports: Ports) -> Sequence[DeliveryRecord]:
+def deliveries(ports: Ports) -> Sequence[models.Delivery]:
     with ports.database.reading() as session:
-        return session.scalars(select(DeliveryRecord).order_by(DeliveryRecord.id)).all()
+        return session.scalars(select(models.Delivery).order_by(models.Delivery.id)).all()
 
 
 def test_internal_target_is_refused_in_every_spelling_on_create_and_update(
@@ -139,8 +139,8 @@ def test_target_is_checked_before_each_attempt(ports: Ports, owner: tuple[int, s
             send_deliveries(guarded, WORKER, batch)
 
     with ports.database.reading() as session:
-        attempts = session.scalars(select(DeliveryAttemptRecord)).all()
-        count = session.scalar(select(func.count()).select_from(DeliveryRecord))
+        attempts = session.scalars(select(models.DeliveryAttempt)).all()
+        count = session.scalar(select(func.count()).select_from(models.Delivery))
     assert len(attempts) == count == len(targets)
     assert {(attempt.status, attempt.response_status) for attempt in attempts} == {
         ("FAILED", None)

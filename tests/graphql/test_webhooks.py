@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
-from app.models import AuditRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.sending import endpoint_of
 from tests.builders.apps import make_app
@@ -68,9 +68,9 @@ def problems(payload: Any) -> list[tuple[str | None, str]]:
     return [(error["field"], error["code"]) for error in payload["errors"]]
 
 
-def stored(ports: Ports) -> WebhookRecord:
+def stored(ports: Ports) -> models.Webhook:
     with ports.database.reading() as session:
-        return session.scalars(select(WebhookRecord)).one()
+        return session.scalars(select(models.Webhook)).one()
 
 
 def test_app_creates_its_own_webhook_without_a_permission(
@@ -250,7 +250,7 @@ def test_enabling_a_webhook_clears_the_disable_reason(
 ) -> None:
     key = make_webhook(ports, owner[0])
     with ports.database.transaction() as session:
-        webhook = session.get_one(WebhookRecord, key)
+        webhook = session.get_one(models.Webhook, key)
         webhook.is_active, webhook.disabled_reason = False, "It failed."
         webhook.failing_since = ports.clock.now()
     api.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input={"isActive": True})
@@ -268,7 +268,7 @@ def test_every_change_is_audited_without_the_secret(
     api.run(DELETE, owner[1], id=made["id"])
 
     with ports.database.reading() as session:
-        rows = session.scalars(select(AuditRecord).order_by(AuditRecord.id)).all()
+        rows = session.scalars(select(models.AuditEntry).order_by(models.AuditEntry.id)).all()
     assert [row.action for row in rows] == ["webhook.create", "webhook.update", "webhook.delete"]
     assert rows[1].after == {"name": "b"}
     assert "sesame" not in str([(row.before, row.after) for row in rows])

@@ -3,9 +3,9 @@
 from flask import Flask
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import WORKER
 from app.domain.mails.mail import MailKind
-from app.models import OutboxMailRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from tests.builders.outbox import mails
@@ -25,10 +25,10 @@ def link_path(ports: Ports, kind: MailKind) -> str:
     return link[link.index("/account/") :]
 
 
-def registered(ports: Ports, email: str) -> list[tuple[UserRecord, bool]]:
+def registered(ports: Ports, email: str) -> list[tuple[models.User, bool]]:
     """Return the accounts with that email, each with whether it has a password."""
     with ports.database.reading() as session:
-        users = session.scalars(select(UserRecord).where(UserRecord.email == email)).all()
+        users = session.scalars(select(models.User).where(models.User.email == email)).all()
         return [(user, user.password_hash is not None) for user in users]
 
 
@@ -53,7 +53,7 @@ def test_person_registers_without_a_password(app: Flask, shop: Ports) -> None:
     sent = mails(shop, MailKind.SIGN_IN_CODE)[-1]
     assert sent.recipient == ANN
     with shop.database.reading() as session:
-        assert session.scalars(select(OutboxMailRecord.language_code)).all() == ["DE"]
+        assert session.scalars(select(models.OutboxMail.language_code)).all() == ["DE"]
     page = here.open("/account/sign-in/code?ui_locales=en").text
     assert f"If {ANN} can be used here, a six-digit code is on its way." in page
     assert here.send("/account/sign-in/code", code=sent.values["code"]).leads_to == "/account/"

@@ -6,18 +6,11 @@ from typing import Any
 
 from sqlalchemy import delete, func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
-from app.models import (
-    AppPermissionRecord,
-    AppTokenRecord,
-    GroupPermissionRecord,
-    ProductRecord,
-    SessionRecord,
-    UserPermissionRecord,
-)
 from app.ports import Ports
 from app.services.people.user_status import deactivate_user
 from app.services.shop.settings import update_shop
@@ -37,11 +30,11 @@ def _write(ports: Ports, what: Any) -> None:
 
 def products(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(ProductRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.Product)) or 0
 
 
 def app_tokens(ports: Ports, app_id: int) -> int:
-    of_app = AppTokenRecord.app_id == app_id
+    of_app = models.AppToken.app_id == app_id
     with ports.database.reading() as session:
         return session.scalar(select(func.count()).where(of_app)) or 0
 
@@ -51,7 +44,7 @@ def deactivate(ports: Ports, actor: Actor) -> None:
 
 
 def end_session(ports: Ports, actor: Actor) -> None:
-    _write(ports, delete(SessionRecord).where(SessionRecord.id == actor.session_id))
+    _write(ports, delete(models.Session).where(models.Session.id == actor.session_id))
 
 
 def sign_out_everywhere(ports: Ports, actor: Actor) -> None:
@@ -60,18 +53,18 @@ def sign_out_everywhere(ports: Ports, actor: Actor) -> None:
 
 
 def take_direct_permission(ports: Ports, actor: Actor) -> None:
-    of_user = UserPermissionRecord.user_id == actor.user_id
-    _write(ports, delete(UserPermissionRecord).where(of_user))
+    of_user = models.UserPermission.user_id == actor.user_id
+    _write(ports, delete(models.UserPermission).where(of_user))
 
 
 def take_other_permission(ports: Ports, actor: Actor) -> None:
     """One that the use case doesn't ask for: what can be granted depends on it."""
-    is_other = UserPermissionRecord.permission == APPS.value
-    _write(ports, delete(UserPermissionRecord).where(is_other))
+    is_other = models.UserPermission.permission == APPS.value
+    _write(ports, delete(models.UserPermission).where(is_other))
 
 
 def take_group_permission(ports: Ports, _actor: Actor) -> None:
-    _write(ports, delete(GroupPermissionRecord))
+    _write(ports, delete(models.GroupPermission))
 
 
 def remove_from_staff(ports: Ports, actor: Actor) -> None:
@@ -102,18 +95,18 @@ def refusal_of(use_case: Callable[[], object]) -> str:
 
 
 def revoke_token(ports: Ports, actor: Actor) -> None:
-    _write(ports, delete(AppTokenRecord).where(AppTokenRecord.app_id == actor.app_id))
+    _write(ports, delete(models.AppToken).where(models.AppToken.app_id == actor.app_id))
 
 
 def narrow_token(ports: Ports, actor: Actor) -> None:
     with ports.database.transaction() as session:
-        session.scalars(select(AppTokenRecord)).one().permissions = ""
+        session.scalars(select(models.AppToken)).one().permissions = ""
 
 
 def expire_token(ports: Ports, actor: Actor) -> None:
     with ports.database.transaction() as session:
         past = ports.clock.now() - timedelta(seconds=1)
-        session.scalars(select(AppTokenRecord)).one().expires_at = past
+        session.scalars(select(models.AppToken)).one().expires_at = past
 
 
 def deactivate_app(ports: Ports, actor: Actor) -> None:
@@ -121,7 +114,7 @@ def deactivate_app(ports: Ports, actor: Actor) -> None:
 
 
 def take_app_permission(ports: Ports, actor: Actor) -> None:
-    _write(ports, delete(AppPermissionRecord).where(AppPermissionRecord.app_id == actor.app_id))
+    _write(ports, delete(models.AppPermission).where(models.AppPermission.app_id == actor.app_id))
 
 
 INVALID = TokenFault.INVALID.value

@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import TokenFault
-from app.models import IdentityProviderRecord, ShopRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from tests.builders.people import make_staff, visit
@@ -84,8 +84,8 @@ def test_audience_is_enough_and_a_kept_provider_keeps_its_rights(
     set_up(ports, provider, audience=None)
     assert rights(ports, provider.access_token(azp="a wiki")) == (True, False)
     with ports.database.transaction() as session:
-        session.execute(update(IdentityProviderRecord).values(serves_staff_of_any_client=True))
-        session.execute(update(ShopRecord).values(providers_version=99))
+        session.execute(update(models.IdentityProvider).values(serves_staff_of_any_client=True))
+        session.execute(update(models.Shop).values(providers_version=99))
     assert rights(ports, provider.access_token(azp="a wiki")) == (True, True)
     assert rights(ports, provider.known("an opaque token")) == (True, True)
     set_up(ports, provider, accepted_clients="app")

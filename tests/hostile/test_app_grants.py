@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested, CustomerUpdated, EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks import Saver
-from app.models import WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.apps.app_changes import AppChange, update_app
@@ -185,7 +185,7 @@ def test_confirmation_takes_nothing_from_what_was_saved_before(ports: Ports) -> 
     granted = AppChange(permissions=frozenset({USERS, ORDERS}))
     update_app(ports, desk, app, granted, confirmed=True)
     with ports.database.reading() as session:
-        saver = read_saver(session.get_one(WebhookRecord, 1))
+        saver = read_saver(session.get_one(models.Webhook, 1))
     assert saver == Saver(USER, "buyer@example.com", frozenset({APPS, USERS, ORDERS}))
 
 

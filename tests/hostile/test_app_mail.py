@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import delete
 
+from app import models
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.mails.mail_log import MailStatus
-from app.models import AppPermissionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.services.accounts.password_changes import set_password
@@ -88,7 +88,7 @@ def test_person_who_saved_the_webhook_suppresses_no_email_by_the_rights_of_the_a
     hook = WebhookInput(target_url="https://mine.example/", events=LINK_EVENTS[:2])
     create_webhook(shop.ports, attacker, hook, app)
     with shop.ports.database.transaction() as session:
-        session.add(AppPermissionRecord(app_id=app, permission=ORDERS.value))
+        session.add(models.AppPermission(app_id=app, permission=ORDERS.value))
     directly(shop.ports)
     shop.ask(BOSS)
     shop.work()
@@ -105,7 +105,7 @@ def test_app_that_loses_a_right_meanwhile_is_not_waited_for(
     shop.work()
     with shop.ports.database.transaction() as session:
         session.execute(
-            delete(AppPermissionRecord).where(AppPermissionRecord.permission == ORDERS.value)
+            delete(models.AppPermission).where(models.AppPermission.permission == ORDERS.value)
         )
     shop.status = 200
     clock.pass_(seconds=6)

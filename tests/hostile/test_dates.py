@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.adapters.mail.email_templates import JinjaEmailTemplates
 from app.console.frame.formatting import clock_element, day, exact, time_element, use_time_zone
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import Mail, MailKind
-from app.models import UserRecord
 from app.models.record import UtcDateTime, complete_metadata
 from app.ports import Ports
 from app.services.shop.settings import show_settings
@@ -81,7 +81,7 @@ def store_dates(ports: Ports, moment: datetime, zone: str) -> None:
             }
             if dates and table.name not in (*ACTIVITY_TABLES, *OWN_DATES):
                 session.execute(update(table).values(dates))
-        session.execute(update(UserRecord).values(time_zone=zone))
+        session.execute(update(models.User).values(time_zone=zone))
 
 
 @cases(("moment", "zone"), [(LAST, EAST), (FIRST, WEST)])

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.line_diff import diff_lines
-from app.models import DeliveryRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff
@@ -47,7 +47,7 @@ def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
     sent = {"product": {f"name{number}": "K" * 249 + "k" for number in range(830)}}
     key = make_delivery(shop, hook, json.dumps(sent))
     with shop.database.transaction() as session:
-        session.get_one(DeliveryRecord, key).note_id = 1
+        session.get_one(models.Delivery, key).note_id = 1
     form = {
         "event": "PRODUCT_UPDATED",
         "act": "run",

@@ -7,18 +7,12 @@ from threading import Barrier
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_log import SignInPlace
 from app.domain.values.errors import Refused, TrafficClosed
-from app.models import (
-    EmailCodeRecord,
-    OAuthConsentRecord,
-    PasskeyRecord,
-    SessionRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.hosted import ask_for_hosted_code, verify_hosted_code
@@ -93,7 +87,7 @@ def test_code_signs_in_once_within_ten_minutes(ports: Ports, clock: FakeClock) -
     assert refusal(ports, late, code_in_mail(ports)) == ("INVALID", "challenge")
     with ports.database.reading() as session:
         assert user_as_stored(ports, key).password_hash
-        assert session.scalars(select(SessionRecord.amr)).all() == ["otp"]
+        assert session.scalars(select(models.Session.amr)).all() == ["otp"]
 
 
 def test_code_is_worthless_in_another_browser_or_place(ports: Ports) -> None:
@@ -130,7 +124,7 @@ def register(ports: Ports, email: str = ANN, actor: Actor = NOBODY) -> str:
 
 def accounts(ports: Ports) -> list[tuple[str, bool]]:
     with ports.database.reading() as session:
-        found = session.execute(select(UserRecord.email, UserRecord.is_confirmed))
+        found = session.execute(select(models.User.email, models.User.is_confirmed))
         return [(email, is_confirmed) for email, is_confirmed in found]
 
 
@@ -238,7 +232,7 @@ def test_right_code_used_twice_at_once_signs_in_once(ports: Ports) -> None:
     [opened] = second
     assert opened.access
     with ports.database.reading() as session:
-        assert len(session.scalars(select(SessionRecord.id)).all()) == 1
+        assert len(session.scalars(select(models.Session.id)).all()) == 1
 
 
 def test_guesses_at_one_email_count_over_all_addresses(ports: Ports, clock: FakeClock) -> None:
@@ -285,7 +279,7 @@ def test_second_factor_is_asked_for_as_after_a_password(ports: Ports) -> None:
     code = one_time_code(ports, ann.secret)
     assert verify_second_factor(ports, NOBODY, challenge=token, code=code).user.id == ann.id
     with ports.database.reading() as session:
-        assert session.scalars(select(SessionRecord.amr)).all() == ["otp otp mfa"]
+        assert session.scalars(select(models.Session.amr)).all() == ["otp otp mfa"]
 
 
 def test_account_that_a_stranger_registered_loses_what_they_set(ports: Ports) -> None:
@@ -298,9 +292,9 @@ def test_account_that_a_stranger_registered_loses_what_they_set(ports: Ports) ->
     stored = user_as_stored(ports, stranger)
     assert (stored.is_confirmed, stored.password_hash) == (True, None)
     with ports.database.reading() as session:
-        assert session.scalars(select(PasskeyRecord.id)).all() == []
-        assert len(session.scalars(select(SessionRecord.id)).all()) == 1
-        assert session.scalars(select(OAuthConsentRecord.client_id)).all() == []
+        assert session.scalars(select(models.Passkey.id)).all() == []
+        assert len(session.scalars(select(models.Session.id)).all()) == 1
+        assert session.scalars(select(models.OAuthConsent.client_id)).all() == []
     with pytest.raises(Refused):
         log_in(ports, ANN, PASSWORD)
     # A confirmed account keeps its password, and what it allowed.
@@ -308,7 +302,7 @@ def test_account_that_a_stranger_registered_loses_what_they_set(ports: Ports) ->
     verify(ports, ask(ports, "bob@example.com"), code_in_mail(ports), visitor(1))
     log_in(ports, "bob@example.com", PASSWORD, visitor(2))
     with ports.database.reading() as session:
-        assert session.scalars(select(OAuthConsentRecord.client_id)).all() == [forum.id]
+        assert session.scalars(select(models.OAuthConsent.client_id)).all() == [forum.id]
 
 
 @pytest.mark.parametrize("mode", list(PasswordLoginMode))
@@ -331,16 +325,16 @@ def test_codes_of_an_account_end_with_what_they_were_for(ports: Ports) -> None:
         challenge = ask(ports)
         code = code_in_mail(ports)
         with ports.database.transaction() as session:
-            session.execute(update(UserRecord).where(UserRecord.id == key).values(**change))
+            session.execute(update(models.User).where(models.User.id == key).values(**change))
         assert refusal(ports, challenge, code)[0] in ("INVALID", "INACTIVE")
         with ports.database.transaction() as session:
             back = {"email": ANN, "is_active": True}
-            session.execute(update(UserRecord).where(UserRecord.id == key).values(**back))
+            session.execute(update(models.User).where(models.User.id == key).values(**back))
     challenge = ask(ports)
     configure_shop(ports, email_code_login=False)
     assert refusal(ports, challenge, code_in_mail(ports))[0] == "DISABLED_AUTHENTICATION_METHOD"
     with ports.database.reading() as session:
-        codes = session.scalars(select(EmailCodeRecord.sealed)).all()
+        codes = session.scalars(select(models.EmailCode.sealed)).all()
     assert not any(code_in_mail(ports) in sealed for sealed in codes)
 
 

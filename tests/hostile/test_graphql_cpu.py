@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import insert, select
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
+from app import models
 from app.composition.settings import Settings
 from app.composition.wiring import make_installation
 from app.graphql.schema import create_endpoint
-from app.models import ProductRecord
 from app.ports import Ports
 from tests.builders.people import ADDRESS
 from tests.builders.products import make_product
@@ -93,10 +93,10 @@ def test_shops_own_page_of_filtered_lists_is_answered(anonymous: Ports) -> None:
 def copy_product(ports: Ports, *changes: dict[str, str]) -> None:
     """Store copies of a product with these changes."""
     with ports.database.transaction() as session:
-        columns = {column.name for column in ProductRecord.__table__.columns} - {"id"}
-        first = session.scalars(select(ProductRecord).limit(1)).one()
+        columns = {column.name for column in models.Product.__table__.columns} - {"id"}
+        first = session.scalars(select(models.Product).limit(1)).one()
         given = {name: getattr(first, name) for name in columns - {"slug"}}
-        session.execute(insert(ProductRecord), [{**given, **change} for change in changes])
+        session.execute(insert(models.Product), [{**given, **change} for change in changes])
 
 
 def _taken(ports: Ports, body: bytes) -> float:

@@ -7,12 +7,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
+from app import models
 from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.rate_limits import HOSTED_FORM, RateLimitPolicy, parse_rates
 from app.domain.values.errors import TooManyRequests
-from app.models import FormAnswerRecord
 from app.ports import Ports
 from app.web.hosted_pages import own_target
 from tests.builders.people import PASSWORD, make_user
@@ -97,7 +97,7 @@ def test_form_without_its_token_signs_no_one_in_or_out(app: Flask, shop: Ports) 
 
 def kept_answers(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(FormAnswerRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.FormAnswer)) or 0
 
 
 def test_form_that_is_refused_by_its_rate_limit_stores_nothing(shop: Ports) -> None:

@@ -12,17 +12,10 @@ from threading import Thread
 import pytest
 from sqlalchemy import event, select, update
 
+from app import models
 from app.adapters.keys.passwords import matches_foreign_hash
 from app.domain.imports.runs import digest_of_text
 from app.domain.passwords.imported_hashes import MAX_SECONDS, UnusableHash, parse_hash
-from app.models import (
-    AppRecord,
-    ExternalIdentityRecord,
-    ImportedPasswordRecord,
-    ImportedRowRecord,
-    SessionRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.personal_data import tables_with
@@ -37,9 +30,9 @@ STRONGER = "pbkdf2_sha256$1000$salt$pWhzD8iyYfEZ6mUPcvGmDZGHYLnSl9+gC5tWdWcPaL4=
 SCRYPT_KEY = b64encode(bytes(64)).decode()
 
 
-def _user(ports: Ports, key: int) -> UserRecord | None:
+def _user(ports: Ports, key: int) -> models.User | None:
     with ports.database.reading() as session:
-        return session.get(UserRecord, key)
+        return session.get(models.User, key)
 
 
 def _set_password(platform: PlatformDatabase, password: str) -> None:
@@ -130,7 +123,7 @@ def _import_file(ports: Ports, folder: Path, *rows: dict[str, object]) -> None:
 
 
 def _digests(ports: Ports) -> set[str]:
-    rows, passwords = ImportedRowRecord, ImportedPasswordRecord
+    rows, passwords = models.ImportedRow, models.ImportedPassword
     with ports.database.reading() as session:
         found = [*session.execute(select(rows.source_digest, rows.written_digest))]
         found += session.execute(select(passwords.source_digest, passwords.written_digest))
@@ -200,7 +193,7 @@ def test_findings_are_written_into_private_files_alone(
 def test_credentials_that_apps_keep_in_metadata_are_secret(ports: Ports, tmp_path: Path) -> None:
     app, _token = make_app(ports, "Payments")
     with ports.database.transaction() as session:
-        session.execute(update(AppRecord).values(private_metadata={"key": "sk_live_123"}))
+        session.execute(update(models.App).values(private_metadata={"key": "sk_live_123"}))
     without, complete = tmp_path / "without.jsonl", tmp_path / "complete.jsonl"
 
     run_json(ports, "export", str(without))
@@ -209,11 +202,11 @@ def test_credentials_that_apps_keep_in_metadata_are_secret(ports: Ports, tmp_pat
     assert "sk_live_123" in complete.read_text()
 
     with ports.database.transaction() as session:
-        session.delete(session.get_one(AppRecord, app))
+        session.delete(session.get_one(models.App, app))
     report = run_json(ports, "import", "file", str(without))
     assert report["findingCounts"] == {"METADATA_WITHHELD": 1}
     with ports.database.reading() as session:
-        assert session.scalars(select(AppRecord.private_metadata)).all() == [{}]
+        assert session.scalars(select(models.App.private_metadata)).all() == [{}]
 
 
 def test_session_of_a_claimed_email_ends_when_its_owner_is_trusted(
@@ -228,9 +221,9 @@ def test_session_of_a_claimed_email_ends_when_its_owner_is_trusted(
     for key, column in trusted.items():
         identity = link_identity(target, key)
         with target.database.transaction() as session:
-            session.get_one(ExternalIdentityRecord, identity).is_verified = key in verified
+            session.get_one(models.ExternalIdentity, identity).is_verified = key in verified
             session.add(
-                SessionRecord(
+                models.Session(
                     token=f"claimed {key}",
                     user_id=key,
                     identity_id=identity,
@@ -244,7 +237,7 @@ def test_session_of_a_claimed_email_ends_when_its_owner_is_trusted(
     import_platform(target, platform, "--only", "people,staff")
 
     with target.database.reading() as session:
-        assert {*session.scalars(select(SessionRecord.user_id))} == {*verified}
+        assert {*session.scalars(select(models.Session.user_id))} == {*verified}
 
 
 def _meanwhile(ports: Ports, words: str, edit: Callable[[], None]) -> Thread:
@@ -267,7 +260,7 @@ def _meanwhile(ports: Ports, words: str, edit: Callable[[], None]) -> Thread:
 
 def _edit(ports: Ports, **values: object) -> None:
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).values(values))
+        session.execute(update(models.User).values(values))
 
 
 @pytest.mark.parametrize("edited", [True, False])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import (
@@ -16,7 +17,6 @@ from app.domain.events import (
     StaffSetPasswordRequested,
 )
 from app.domain.values.ids import key_of, to_global_id
-from app.models import WebhookEventRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.apps.app_changes import AppChange, update_app
@@ -228,7 +228,7 @@ def test_webhook_of_a_limited_token_gains_nothing_by_a_later_grant(scenario: Sce
     token = scenario.token(PRODUCTS)
     key = scenario.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
     with scenario.ports.database.transaction() as session:  # whatever else let it in
-        added = WebhookEventRecord(event="ANY_EVENTS", webhook_id=key_of(key, "Webhook"))
+        added = models.WebhookEvent(event="ANY_EVENTS", webhook_id=key_of(key, "Webhook"))
         session.add(added)
     taxes = frozenset({PRODUCTS, STAFF, USERS, Permission.MANAGE_TAXES})
     update_app(scenario.ports, OPERATOR, scenario.app, AppChange(permissions=taxes))

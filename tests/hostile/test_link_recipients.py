@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import (
@@ -18,7 +19,6 @@ from app.domain.events import (
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
 from app.domain.webhooks import Saver
-from app.models import AppPermissionRecord, DeliveryRecord, OutboxEventRecord, UserPermissionRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
@@ -74,9 +74,9 @@ class Scenario:
         return "".join((request.body or b"").decode() for request in self.http.requests)
 
     @property
-    def delivery(self) -> DeliveryRecord:
+    def delivery(self) -> models.Delivery:
         with self.ports.database.reading() as session:
-            return session.get_one(DeliveryRecord, 1)
+            return session.get_one(models.Delivery, 1)
 
 
 @pytest.fixture
@@ -181,7 +181,7 @@ def test_webhook_saved_before_the_app_was_granted_the_right_gets_no_link(
 def from_other_provider(ports: Ports, app: int, *permissions: Permission) -> None:
     with ports.database.transaction() as session:
         session.add_all(
-            AppPermissionRecord(app_id=app, permission=permission.value)
+            models.AppPermission(app_id=app, permission=permission.value)
             for permission in permissions
         )
 
@@ -259,8 +259,8 @@ def test_delivery_of_a_deleted_event_is_checked_before_sending(
     scenario.work()
     scenario.http.requests.clear()
     with ports.database.transaction() as session:
-        session.delete(session.get_one(OutboxEventRecord, 1))
-        session.add(UserPermissionRecord(user_id=person, permission=ORDERS.value))
+        session.delete(session.get_one(models.OutboxEvent, 1))
+        session.add(models.UserPermission(user_id=person, permission=ORDERS.value))
     clock.pass_(minutes=5)
     scenario.work()
     assert scenario.sent == ""

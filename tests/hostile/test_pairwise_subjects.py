@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import PermissionDenied, Refused, TokenRejected
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.models import OAuthClientRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.client_pages import ClientFilter, find_clients
@@ -116,8 +116,8 @@ def test_pairwise_client_that_was_stored_as_a_first_party_is_a_third(ports: Port
     stored, first = make_client(ports, is_pairwise=True), make_client(ports, is_first_party=True)
     with ports.database.transaction() as session:
         session.execute(
-            update(OAuthClientRecord)
-            .where(OAuthClientRecord.client_id == stored.id)
+            update(models.OAuthClient)
+            .where(models.OAuthClient.client_id == stored.id)
             .values(is_first_party=True)
         )
     client = show_client(ports, OPERATOR, stored.id)

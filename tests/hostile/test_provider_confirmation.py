@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order
 from app.domain.single_sign_on.providers import Provider
 from app.domain.single_sign_on.waiting_changes import read_waiting
 from app.domain.values.errors import Refused, TokenFault
-from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord, ShopRecord
 from app.ports import Ports
 from app.services.identity.providers import known_providers
 from app.services.single_sign_on.provider_sessions import refresh_external_session
@@ -293,8 +293,8 @@ def test_damaged_record_of_what_waits_asserts_nothing(
     ports: Ports, provider: OwnProvider, boss: int
 ) -> None:
     with ports.database.transaction() as session:
-        session.execute(update(IdentityProviderRecord).values(waiting_changes="[{]"))
-        session.execute(update(ShopRecord).values(providers_version=99))
+        session.execute(update(models.IdentityProvider).values(waiting_changes="[{]"))
+        session.execute(update(models.Shop).values(providers_version=99))
     assert fault(ports, provider.access_token("boss")) is TokenFault.INVALID
     assert who(ports, provider.access_token()).actor.permissions == frozenset()
 
@@ -306,8 +306,8 @@ def test_refused_sign_in_leaves_no_session_and_no_link(
     with pytest.raises(Refused):
         by_code(ports, provider, server, "boss", token_scope="openid")
     with ports.database.reading() as session:
-        of_boss = select(SessionRecord.id).where(SessionRecord.user_id == boss)
-        links = select(ExternalIdentityRecord.id).where(ExternalIdentityRecord.user_id == boss)
+        of_boss = select(models.Session.id).where(models.Session.user_id == boss)
+        links = select(models.ExternalIdentity.id).where(models.ExternalIdentity.user_id == boss)
         assert (session.scalars(of_boss).all(), session.scalars(links).all()) == ([], [])
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, insert, select
 
+from app import models
 from app.domain.authorization.actor import WORKER
 from app.domain.values.errors import TooManyRequests
-from app.models import ResetRequestRecord
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.sign_in import email_codes
@@ -34,9 +34,9 @@ def ask(ports: Ports, email: str, client: int = 0) -> None:
 
 
 def waiting(ports: Ports, email: str = "") -> int:
-    stored = select(func.count()).select_from(ResetRequestRecord)
+    stored = select(func.count()).select_from(models.ResetRequest)
     if email:
-        stored = stored.where(ResetRequestRecord.email == email)
+        stored = stored.where(models.ResetRequest.email == email)
     with ports.database.reading() as session:
         return session.scalar(stored) or 0
 
@@ -53,7 +53,7 @@ def flood(ports: Ports, requests: int) -> None:
         for number in range(requests)
     ]
     with ports.database.transaction() as session:
-        session.execute(insert(ResetRequestRecord), rows)
+        session.execute(insert(models.ResetRequest), rows)
 
 
 def test_flood_of_invented_emails_delays_no_link(ports: Ports) -> None:

@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import delete, insert, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import TokenFault
 from app.domain.values.ids import to_global_id
-from app.models import AppPermissionRecord, AppRecord, ExternalIdentityRecord, UserRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
 from app.services.people.customers import delete_customer
@@ -46,7 +46,7 @@ def test_cached_token_is_compared_with_issuer_and_subject(
     token = provider.access_token()
     assert fault(ports, token) is None
     with ports.database.transaction() as session:
-        session.execute(update(ExternalIdentityRecord).values({column: "https://other.example"}))
+        session.execute(update(models.ExternalIdentity).values({column: "https://other.example"}))
 
     assert fault(ports, token) is TokenFault.INVALID
 
@@ -68,13 +68,13 @@ def test_extension_token_older_than_its_app_is_refused(ports: Ports, clock: Fake
     scene = set_scene(ports)
     clock.pass_(minutes=2)
     with ports.database.transaction() as session:
-        session.execute(delete(AppRecord))
+        session.execute(delete(models.App))
         values = {"id": scene.app.id, "name": "another", "created_at": ports.clock.now()}
-        session.execute(insert(AppRecord).values(values))
+        session.execute(insert(models.App).values(values))
         rows = [
             {"app_id": scene.app.id, "permission": permission.value} for permission in Permission
         ]
-        session.execute(insert(AppPermissionRecord), rows)
+        session.execute(insert(models.AppPermission), rows)
 
     assert acts(ports, scene.token).fault is TokenFault.INVALID
 
@@ -94,8 +94,8 @@ def test_extension_token_made_just_after_its_app_is_accepted(
 def test_global_ids_are_never_reused(ports: Ports) -> None:
     user, (app, _) = make_user(ports, "gone@example.com"), make_app(ports)
     with ports.database.transaction() as session:
-        session.execute(delete(UserRecord))
-        session.execute(delete(AppRecord))
+        session.execute(delete(models.User))
+        session.execute(delete(models.App))
 
     assert make_user(ports, "next@example.com") > user
     assert make_app(ports, "the next one")[0] > app

@@ -8,13 +8,13 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused, Stale
 from app.domain.values.ids import to_global_id
-from app.models import AuditRecord, ShopRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.authorization.register import act_sentence
@@ -41,12 +41,12 @@ def person(ports: Ports, name: str, *permissions: Permission) -> Actor:
 
 def newest(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.max(AuditRecord.id))) or 0
+        return session.scalar(select(func.max(models.AuditEntry.id))) or 0
 
 
 def mode_of(ports: Ports) -> str:
     with ports.database.reading() as session:
-        return session.scalars(select(ShopRecord.password_login_mode)).one()
+        return session.scalars(select(models.Shop.password_login_mode)).one()
 
 
 @pytest.fixture

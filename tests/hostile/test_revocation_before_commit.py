@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.models import UserPermissionRecord
 from app.ports import Ports
 from app.services.apps.app_tokens import create_app_token
 from app.services.commerce.products import ProductInput, create_product
@@ -169,7 +169,7 @@ def test_nothing_is_written_with_a_provider_token_that_was_ended_after_the_check
     key = identify(second_process, visit(token)).actor.user_id or 0
     change_user(second_process, key, is_staff=True)
     with second_process.database.transaction() as session:
-        session.add(UserPermissionRecord(user_id=key, permission=PRODUCTS.value))
+        session.add(models.UserPermission(user_id=key, permission=PRODUCTS.value))
     actor = identify(interrupted_ports, visit(token)).actor
     create_product(interrupted_ports, actor, BOWL)
     database.before[database.begun + 1] = lambda: revoke(second_process, actor)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
-from app.models import AppTokenRecord, ProductRecord, SessionRecord, UserPermissionRecord
 from app.ports import Ports
 from app.services.people.user_status import deactivate_user
 from app.services.shop.settings import update_shop
@@ -68,11 +68,11 @@ def deactivate(ports: Ports, user_id: int) -> None:
 
 
 def end_session(ports: Ports, user_id: int) -> None:
-    _delete(ports, delete(SessionRecord).where(SessionRecord.user_id == user_id))
+    _delete(ports, delete(models.Session).where(models.Session.user_id == user_id))
 
 
 def take_permission(ports: Ports, user_id: int) -> None:
-    _delete(ports, delete(UserPermissionRecord).where(UserPermissionRecord.user_id == user_id))
+    _delete(ports, delete(models.UserPermission).where(models.UserPermission.user_id == user_id))
 
 
 def limit_passwords_to_customers(ports: Ports, _user_id: int) -> None:
@@ -91,7 +91,7 @@ def close_storefront(ports: Ports) -> None:
 
 def products(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(ProductRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.Product)) or 0
 
 
 def codes(response: Any) -> dict[str, str]:
@@ -138,7 +138,7 @@ def test_mutations_of_a_manager_stop_at_the_field_after_the_revocation(
 
 
 def revoke_token(ports: Ports, app_id: int) -> None:
-    _delete(ports, delete(AppTokenRecord).where(AppTokenRecord.app_id == app_id))
+    _delete(ports, delete(models.AppToken).where(models.AppToken.app_id == app_id))
 
 
 def deactivate_app(ports: Ports, app_id: int) -> None:

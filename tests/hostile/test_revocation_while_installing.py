@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import delete
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor
-from app.models import UserPermissionRecord
 from app.ports import Ports
 from app.services.people.user_status import deactivate_user
 from app.services.sign_in.sessions import deactivate_all_tokens
@@ -34,13 +34,13 @@ def deactivate(ports: Ports, actor: Actor) -> None:
 
 def take_permissions(ports: Ports, _actor: Actor) -> None:
     with ports.database.transaction() as session:
-        session.execute(delete(UserPermissionRecord))
+        session.execute(delete(models.UserPermission))
 
 
 def take_granted_permission(ports: Ports, _actor: Actor) -> None:
-    granted = UserPermissionRecord.permission.in_([permission.value for permission in GRANTED])
+    granted = models.UserPermission.permission.in_([permission.value for permission in GRANTED])
     with ports.database.transaction() as session:
-        session.execute(delete(UserPermissionRecord).where(granted))
+        session.execute(delete(models.UserPermission).where(granted))
 
 
 def require_factor(ports: Ports, _actor: Actor) -> None:

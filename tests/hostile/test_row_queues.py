@@ -10,12 +10,12 @@ from threading import Barrier, Event
 
 import pytest
 
+from app import models
 from app.adapters.database.sql_database import SubjectLanes, connect_database
 from app.adapters.queue.throttle_sql import SqlThrottle
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.ids import to_global_id
-from app.models import CheckoutRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.account_details import Details, set_time_zone, update_account
@@ -114,7 +114,7 @@ def test_changes_of_one_account_stop_neither_others_nor_sign_ins(server: Ports) 
     actor = actor_of(server, make_user(server))
     work = partial(set_time_zone, server, actor, "Europe/Paris")
     key = own_id(actor)
-    assert_others_go_on(server, account(key), UserRecord, key, work, other_people(server))
+    assert_others_go_on(server, account(key), models.User, key, work, other_people(server))
 
 
 @pytest.mark.first
@@ -125,7 +125,7 @@ def test_changes_of_one_cart_stop_neither_others_nor_sign_ins(server: Ports) -> 
     cart_id = to_global_id("Checkout", cart.token)
     work = partial(update_checkout_lines, server, NOBODY, cart_id, lines)
     subject = Subject(SubjectKind.CART, cart.token)
-    assert_others_go_on(server, subject, CheckoutRecord, cart.id, work, other_people(server))
+    assert_others_go_on(server, subject, models.Checkout, cart.id, work, other_people(server))
 
 
 @pytest.mark.first
@@ -135,7 +135,7 @@ def test_an_app_that_changes_one_customer_stops_nobody_else(server: Ports) -> No
     key = make_user(server)
     customer = to_global_id("User", key)
     work = partial(update_account, server, actor, Details(first_name="Eve"), customer)
-    assert_others_go_on(server, account(key), UserRecord, key, work, other_people(server))
+    assert_others_go_on(server, account(key), models.User, key, work, other_people(server))
 
 
 def test_a_browsers_changes_at_once_all_succeed(server: Ports) -> None:

@@ -14,13 +14,13 @@ from graphql import GraphQLInputObjectType, GraphQLObjectType
 from sqlalchemy import delete, select, update
 from typing_extensions import override
 
+from app import models
 from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.authorization.actor import Actor
 from app.domain.second_factors import RECOVERY_CODES, SecondFactorType
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.graphql.schema import schema
-from app.models import AuthenticatorAppRecord, PasskeyRecord
 from app.ports import Ports
 from app.ports.passwords import Match
 from app.ports.second_factors import AuthenticatorApps, QrCode
@@ -202,7 +202,7 @@ def test_secret_copied_into_another_account_opens_nothing(ports: Ports) -> None:
     mine, victim = make_user(ports), make_user(ports, "victim@example.com")
     secret = make_authenticator_app(ports, mine)
     make_authenticator_app(ports, victim)
-    app = AuthenticatorAppRecord
+    app = models.AuthenticatorApp
     with ports.database.transaction() as session:
         copied = session.scalar(select(app.secret).where(app.user_id == mine))
         session.execute(update(app).where(app.user_id == victim).values(secret=copied))
@@ -281,8 +281,8 @@ def test_parallel_removals_leave_a_required_factor(ports: Ports, second_process:
     configure_shop(ports, staff_second_factor="REQUIRED")
     for _ in range(5):
         with ports.database.transaction() as session:
-            session.execute(delete(AuthenticatorAppRecord))
-            session.execute(delete(PasskeyRecord))
+            session.execute(delete(models.AuthenticatorApp))
+            session.execute(delete(models.Passkey))
         make_authenticator_app(ports, user)
         passkey = make_passkey(ports, user, SoftwareAuthenticator())
         results = at_once(

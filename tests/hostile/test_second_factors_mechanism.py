@@ -10,11 +10,11 @@ import psycopg
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.sign_in.sign_in_log import SignInPlace, SignInReason
 from app.domain.values.errors import Refused, TokenRejected
-from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.second_factor_sign_in import (
@@ -83,7 +83,7 @@ def test_challenges_never_keep_their_owner_from_ending_all_sessions(
             psycopg.connect(database_url, autocommit=True) as observer,
             ports.database.transaction() as session,
         ):
-            session.get(UserRecord, user.id, with_for_update=True)
+            session.get(models.User, user.id, with_for_update=True)
             has_locked.set()
             deadline = time.monotonic() + WAIT
             while observer.execute(_BLOCKED).fetchone() == (0,) and time.monotonic() < deadline:
@@ -117,7 +117,7 @@ def test_proof_gives_a_refresh_token_where_the_provider_gave_one(ports: Ports) -
     user = make_protected(ports)
     actor = session_by_sso(ports, user)
     with ports.database.transaction() as session:
-        session.execute(update(SessionRecord).values(provider_refresh_token="encrypted"))
+        session.execute(update(models.Session).values(provider_refresh_token="encrypted"))
     token = ask_for_proof(ports, actor).token
     pair = verify(ports, token, one_time_code(ports, user.secret), actor)
     assert refresh_token(ports, NOBODY, token=pair.refresh).user.id == user.id

@@ -6,13 +6,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from app import models
 from app.composition.factory import create_app
 from app.composition.settings import Settings
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
-from app.models import AuthenticatorAppRecord
 from app.ports import Ports
 from app.services.accounts.account_securing import SecuredAccount, secure_account
 from app.services.accounts.email_changes import confirm_email_change
@@ -76,7 +76,7 @@ def test_mailbox_alone_does_not_get_past_the_second_factor(ports: Ports, clock: 
     assert refusal_of_code(ports, challenge.token, "000000")[1] == "INVALID_SECOND_FACTOR"
     assert sessions_of(ports, user.id) == []
     with ports.database.reading() as session:
-        assert session.get_one(AuthenticatorAppRecord, user.id).confirmed_at is not None
+        assert session.get_one(models.AuthenticatorApp, user.id).confirmed_at is not None
     owner = replace(NOBODY, address="198.51.100.8")
     challenge = challenged(ports, password=NEW, actor=owner)
     verify(ports, challenge.token, one_time_code(ports, user.secret), owner)

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.second_factors import ChallengePurpose
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import ProofRequired, Refused, TokenRejected
-from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
 from app.services.accounts.passkeys import add_passkey, begin_passkey, delete_passkey
 from app.services.identity.identify import identify
@@ -148,7 +148,7 @@ def test_clone_and_original_at_once_are_told_apart_by_the_counter(ports: Ports) 
             options = passkey_options(ports, NOBODY, session, purpose, token)
         random = json.loads(options)["challenge"]
         with ports.database.reading() as session:
-            record = SecondFactorChallengeRecord
+            record = models.SecondFactorChallenge
             asked = session.scalars(select(record).where(record.passkey_challenge == random)).one()
         answer = authenticator.get(options)
         barrier.wait(WAIT)

@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import update
 from typing_extensions import override
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.mails.mail import MailKind
 from app.domain.second_factors import MAX_CHALLENGE_FAILURES, ChallengePurpose
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Refused
-from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
 from app.ports.passwords import Match
 from app.services.accounts.email_changes import request_email_change
@@ -63,7 +63,7 @@ def session_of(ports: Ports, user: Protected, *amr: str) -> Actor:
 def change_challenges(ports: Ports, **values: object) -> None:
     """Write ``values`` into all stored challenges."""
     with ports.database.transaction() as session:
-        session.execute(update(SecondFactorChallengeRecord).values(**values))
+        session.execute(update(models.SecondFactorChallenge).values(**values))
 
 
 def test_code_answers_no_challenge_of_another_account(ports: Ports, clock: FakeClock) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app import models
 from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.models import AppInstallationRecord, IdentityProviderRecord, SessionRecord
 from app.ports import Ports
 from app.services.apps.installation_requests import InstallationRequest, install_app
 from app.services.authorization.declarations import name_of
@@ -139,8 +139,8 @@ def shop(sqlite_url: str, clock: FakeClock) -> Ports:
     make_delivery(made, make_webhook(made, 1, EventType.STAFF_SET_PASSWORD_REQUESTED))
     install_app(made, OPERATOR, InstallationRequest("Failed", "https://apps.example.com/manifest"))
     with made.database.transaction() as session:
-        session.query(AppInstallationRecord).one().status = JobStatus.FAILED.value
-        session.query(IdentityProviderRecord).one().audience = "https://shop.example/api"
+        session.query(models.AppInstallation).one().status = JobStatus.FAILED.value
+        session.query(models.IdentityProvider).one().audience = "https://shop.example/api"
     return made
 
 
@@ -277,7 +277,7 @@ def _send(console: ConsoleClient, path: str, form: dict[str, Any]) -> Any:
 
 def _come_by_sign_on(shop: Ports) -> None:
     with shop.database.transaction() as session:
-        for stored in session.query(SessionRecord):
+        for stored in session.query(models.Session):
             stored.origin = SessionOrigin.OIDC.value
 
 

@@ -10,12 +10,12 @@ from urllib.parse import quote, quote_plus
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
 from app.domain.events import Event, EventType, ProductUpdated, StaffSetPasswordRequested
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryAttemptRecord
 from app.ports import Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.deliveries.fanout import fan_out_events
@@ -65,7 +65,7 @@ def deliver(ports: Ports, answer: Callable[[HttpRequest], HttpResponse], event: 
 def stored(ports: Ports) -> str:
     """Everything that is kept of the answers, as text."""
     with ports.database.reading() as session:
-        attempts = session.scalars(select(DeliveryAttemptRecord)).all()
+        attempts = session.scalars(select(models.DeliveryAttempt)).all()
         assert attempts, "nothing was delivered"
         return "".join(
             f"{attempt.response} {dict(attempt.response_headers)}" for attempt in attempts

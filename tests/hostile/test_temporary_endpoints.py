@@ -3,12 +3,12 @@
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.webhooks import TEMPORARY_URL
-from app.models import AppRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
 from app.services.operations.cleanup import clean_up
@@ -35,4 +35,4 @@ def test_webhook_with_the_name_of_an_app_does_not_delete_the_app(
     clock.pass_(hours=25)
     assert clean_up(ports, WORKER).temporary_endpoints == 1
     with ports.database.reading() as session:
-        assert session.scalars(select(AppRecord.name)).all() == ["Warehouse"]
+        assert session.scalars(select(models.App.name)).all() == ["Warehouse"]

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.composition.factory import create_app
 from app.composition.settings import load_settings
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import DEFAULT_SCOPES
 from app.domain.values.ids import to_global_id
-from app.models import CheckoutRecord
 from app.ports import Ports
 from app.services.apps.app_changes import deactivate_app
 from app.services.authorization.register import REGISTER, can_call
@@ -122,7 +122,7 @@ def test_carts_do_not_become_the_persons(ports: Ports) -> None:
     for caller, owner in ((actor, None), (actor_of(ports, user), user)):
         created = create_checkout(ports, caller, [line], "buyer@example.com")
         with ports.database.reading() as session:
-            of_cart = select(CheckoutRecord.user_id).where(CheckoutRecord.token == created.token)
+            of_cart = select(models.Checkout.user_id).where(models.Checkout.token == created.token)
             assert session.scalars(of_cart).one() == owner
 
 

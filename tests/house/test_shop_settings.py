@@ -7,10 +7,10 @@ import pytest
 from graphql import GraphQLInputObjectType, GraphQLObjectType
 from sqlalchemy import String
 
+from app import models
 from app.domain.shop.setting_table import SETTINGS, Setting
 from app.domain.shop.settings import DERIVED, ShopSettings, ShopUpdate
 from app.graphql.schema import schema
-from app.models import ShopRecord
 from tests.fixtures.cases import cases
 
 NAMES = {setting.name for setting in SETTINGS}
@@ -33,7 +33,7 @@ def test_update_can_name_nothing_else(name: str) -> None:
 
 @cases("setting", SETTINGS)
 def test_column_holds_the_longest_allowed_text(setting: Setting) -> None:
-    column = ShopRecord.__table__.c[setting.name]
+    column = models.Shop.__table__.c[setting.name]
     if setting.kind.is_text and isinstance(column.type, String) and column.type.length:
         assert column.type.length == setting.max_length
 

@@ -2,8 +2,8 @@
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.webhooks import Webhook
-from app.models import AppWordRecord, WebhookRecord, WebhookWordRecord
 from app.models.record import Record
 from app.ports import Ports
 from app.services.webhooks.stored_webhooks import read_webhooks
@@ -24,7 +24,7 @@ def codes(report: Report) -> list[tuple[str, object, str]]:
 
 def stored_webhook(target: Ports, key: int) -> Webhook:
     with target.database.reading() as session:
-        return read_webhooks(target, session, [session.get_one(WebhookRecord, key)])[0]
+        return read_webhooks(target, session, [session.get_one(models.Webhook, key)])[0]
 
 
 def keys(target: Ports, record: type[Record]) -> list[int]:
@@ -32,6 +32,6 @@ def keys(target: Ports, record: type[Record]) -> list[int]:
         return sorted(session.scalars(select(record.__table__.c.id)))
 
 
-def words(target: Ports, record: type[AppWordRecord] | type[WebhookWordRecord]) -> set[str]:
+def words(target: Ports, record: type[models.AppWord] | type[models.WebhookWord]) -> set[str]:
     with target.database.reading() as session:
         return set(session.scalars(select(record.word)))

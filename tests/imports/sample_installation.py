@@ -5,18 +5,10 @@ from datetime import timedelta
 
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.keys import PROVIDER_SECRET
-from app.models import (
-    AppExtensionRecord,
-    AppRecord,
-    AvatarRecord,
-    LogoRecord,
-    MailTemplateRecord,
-    UserRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from tests.builders.addresses import make_address
 from tests.builders.apps import make_app
@@ -78,9 +70,9 @@ def fill_sample(ports: Ports) -> Sample:
         logo="emblem",
     )
     with ports.database.transaction() as session:
-        session.add(LogoRecord(name="emblem", width=2, height=1, data=b"\x00png"))
+        session.add(models.Logo(name="emblem", width=2, height=1, data=b"\x00png"))
         session.add(
-            MailTemplateRecord(
+            models.MailTemplate(
                 kind="account_exists",
                 language_code="DE",
                 version=3,
@@ -107,23 +99,23 @@ def _complete_people(ports: Ports, customer: int) -> None:
             "public_metadata": {"b": "2", "a": "1"},
             "private_metadata": {"crm": "☂"},
         }
-        session.execute(update(UserRecord).where(UserRecord.id == customer).values(**values))
+        session.execute(update(models.User).where(models.User.id == customer).values(**values))
         for name, size in (("picture", 64), ("Older", 64), ("picture", 128)):
-            session.add(AvatarRecord(name=name, size=size, user_id=customer, data=b"\x00webp"))
+            session.add(models.Avatar(name=name, size=size, user_id=customer, data=b"\x00webp"))
 
 
 def _complete_app(ports: Ports, app: int, webhook: int) -> None:
     with ports.database.transaction() as session:
         session.execute(
-            update(AppRecord).where(AppRecord.id == app).values(public_metadata={"k": "v"})
+            update(models.App).where(models.App.id == app).values(public_metadata={"k": "v"})
         )
         session.execute(
-            update(WebhookRecord)
-            .where(WebhookRecord.id == webhook)
+            update(models.Webhook)
+            .where(models.Webhook.id == webhook)
             .values(saved_by_kind="operator", saved_by="operator")
         )
         session.add(
-            AppExtensionRecord(
+            models.AppExtension(
                 app_id=app,
                 label="Parcels",
                 url="https://app.example.com/parcels",

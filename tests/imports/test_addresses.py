@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.pages import PageRequest
-from app.models import AddressRecord, AvatarRecord, UserRecord
 from app.ports import Ports
 from app.services.people.directory import list_users
 from tests.builders.images import png
@@ -25,9 +25,9 @@ def people(platform: PlatformDatabase) -> PlatformDatabase:
     return platform
 
 
-def _addresses(target: Ports) -> dict[int, AddressRecord]:
+def _addresses(target: Ports) -> dict[int, models.Address]:
     with target.database.reading() as session:
-        return {each.id: each for each in session.scalars(select(AddressRecord))}
+        return {each.id: each for each in session.scalars(select(models.Address))}
 
 
 def _address(platform: PlatformDatabase, key: int, *owners: int, **values: Any) -> None:
@@ -232,8 +232,8 @@ def test_avatar_comes_from_the_media_folder(
 
     assert report.counts("avatar") == {"read": 1, "created": 1}
     with target.database.reading() as session:
-        name = session.scalar(select(UserRecord.avatar).where(UserRecord.id == 1))
-        sizes = session.scalars(select(AvatarRecord.size).where(AvatarRecord.name == name)).all()
+        name = session.scalar(select(models.User.avatar).where(models.User.id == 1))
+        sizes = session.scalars(select(models.Avatar.size).where(models.Avatar.name == name)).all()
     assert sorted(sizes) == [64, 128, 256, 512]
     again = import_platform(target, people, "--media", str(media))
     assert again.counts("avatar") == {"read": 1, "unchanged": 1}
@@ -242,7 +242,7 @@ def test_avatar_comes_from_the_media_folder(
         "removed": 1
     }
     with target.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(AvatarRecord)) == 0
+        assert session.scalar(select(func.count()).select_from(models.Avatar)) == 0
 
 
 UNUSABLE = {
@@ -278,6 +278,6 @@ def test_new_addresses_get_ids_above_the_reserve(target: Ports, people: Platform
     _address(people, 30, 1, 2)
     import_platform(target, people, "--reserve", "10")
     with target.database.transaction() as session:
-        session.add(AddressRecord(user_id=1, country="PL"))
+        session.add(models.Address(user_id=1, country="PL"))
     assert max(_addresses(target)) == 30 + 10 + 2 + 10 + 1
     run(target, "import", "finish", "--yes")

@@ -10,20 +10,12 @@ import bcrypt
 import pytest
 from sqlalchemy import delete, func, select
 
+from app import models
 from app.adapters.keys.encryption import AesEncryption
 from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.runs import Finding
 from app.domain.values.pages import PageRequest
-from app.models import (
-    AddressRecord,
-    ImportedPasswordRecord,
-    ImportedRowRecord,
-    Record,
-    UserRecord,
-    UserWordRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.identity.identify import identify
@@ -96,7 +88,7 @@ def codes(report: Any) -> list[tuple[str, str]]:
     return [(finding["key"], finding["code"]) for finding in report["findings"]]
 
 
-def rows_in(ports: Ports, record: type[Record]) -> int:
+def rows_in(ports: Ports, record: type[models.Record]) -> int:
     with ports.database.reading() as session:
         return session.scalar(select(func.count()).select_from(record)) or 0
 
@@ -104,7 +96,7 @@ def rows_in(ports: Ports, record: type[Record]) -> int:
 def words_in(ports: Ports) -> set[tuple[int, str]]:
     """Return the words that people are found by; addresses are among them."""
     with ports.database.reading() as session:
-        rows = session.execute(select(UserWordRecord.user_id, UserWordRecord.word))
+        rows = session.execute(select(models.UserWord.user_id, models.UserWord.word))
         words = {(key, word) for key, word in rows}
     assert any(word == "poland" for _, word in words), words
     return words
@@ -159,10 +151,10 @@ def test_passwords_tokens_and_secrets_work_under_another_key(move: Move) -> None
     move.take_in()
     there, sample = move.there, move.sample
     with there.database.reading() as session:
-        customer = session.get_one(UserRecord, sample.customer)
-        stored = session.get_one(WebhookRecord, sample.webhook)
+        customer = session.get_one(models.User, sample.customer)
+        stored = session.get_one(models.Webhook, sample.webhook)
         [webhook] = read_webhooks(there, session, [stored])
-        origin = session.get_one(ImportedPasswordRecord, sample.customer)
+        origin = session.get_one(models.ImportedPassword, sample.customer)
     assert customer.password_hash is not None
     hasher = Argon2Hasher()
     assert hasher.verify(customer.password_hash, PASSWORD)
@@ -200,14 +192,14 @@ def test_export_without_secrets_is_imported_disabled(move: Move) -> None:
     assert (before["webhook"]["is_active"], after["webhook"]["is_active"]) == (True, False)
     assert (before["provider"]["active"], after["provider"]["active"]) == (True, False)
     with move.there.database.reading() as session:
-        origin = session.get_one(ImportedPasswordRecord, move.sample.customer)
+        origin = session.get_one(models.ImportedPassword, move.sample.customer)
     assert origin.state == "MUST_RESET"
 
 
 def test_dry_run_reports_the_same_and_writes_nothing(move: Move) -> None:
     move.export()
     dry = move.take_in("--dry-run")
-    assert rows_in(move.there, UserRecord) == rows_in(move.there, ImportedRowRecord) == 0
+    assert rows_in(move.there, models.User) == rows_in(move.there, models.ImportedRow) == 0
     real = move.take_in()
     assert (dry["imported"], dry["findings"]) == (real["imported"], real["findings"])
 
@@ -217,7 +209,7 @@ def test_second_run_changes_nothing(move: Move) -> None:
     move.take_in()
     change_user(move.there, move.sample.customer, first_name="Edited")
     with move.there.database.transaction() as session:
-        session.execute(delete(AddressRecord))
+        session.execute(delete(models.Address))
     before = lines_of(move.there)
     report = move.take_in()
     assert report["findings"] == []
@@ -247,7 +239,7 @@ def test_interrupted_import_continues_and_keeps_its_ids_free(move: Move) -> None
     assert own > max(move.sample.customer, move.sample.staff)
     assert move.take_in()["findings"] == findings == []
     with move.there.database.transaction() as session:
-        session.execute(delete(UserRecord).where(UserRecord.id == own))
+        session.execute(delete(models.User).where(models.User.id == own))
     assert lines_of(move.there) == lines_of(move.here)
 
 
@@ -257,7 +249,7 @@ def test_taken_ids_stop_the_import(move: Move) -> None:
     result = run(move.there, "import", "file", str(move.file))
     assert result.exit_code == 3
     assert "Rows here have IDs of the export: user 1." in result.stderr
-    assert rows_in(move.there, AddressRecord) == 0
+    assert rows_in(move.there, models.Address) == 0
 
 
 def test_sections_need_their_owners(move: Move) -> None:
@@ -286,7 +278,7 @@ def test_email_of_someone_else_is_left_out(move: Move) -> None:
     for _ in range(5):
         last = make_user(move.there, "zoë@example.com")
         with move.there.database.transaction() as session:
-            session.execute(delete(UserRecord).where(UserRecord.id == last))
+            session.execute(delete(models.User).where(models.User.id == last))
     make_user(move.there, "zoë@example.com")
     report = move.take_in()
     taken = [finding for finding in report["findings"] if finding["code"] == "TAKEN"]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import inspect, select
 
+from app import models
 from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section, is_secret_header
-from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
 from app.models.record import NOT_EXPORTED
 from app.ports import Ports
 from app.services.imports import export_tables
@@ -116,8 +116,8 @@ def test_headers_that_look_like_credentials(name: str, is_secret: bool) -> None:
 def test_second_factors_are_in_no_export(ports: Ports) -> None:
     person = make_person_with_traces(ports)
     with ports.database.reading() as session:
-        app = session.get_one(AuthenticatorAppRecord, person.id)
-        codes = session.scalars(select(RecoveryCodeRecord.code_hash)).all()
+        app = session.get_one(models.AuthenticatorApp, person.id)
+        codes = session.scalars(select(models.RecoveryCode.code_hash)).all()
     exported = "".join(export_installation(ports, OPERATOR, with_secrets=True))
     assert EMAIL in exported
     secrets = (app.secret, *codes, "credential-of-zoe", "key-of-zoe", "Zoephone")

@@ -2,21 +2,12 @@
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.apps.apps import AppType
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.metadata import to_stored_metadata
-from app.models import (
-    AppExtensionRecord,
-    AppRecord,
-    AppTokenRecord,
-    AppWordRecord,
-    AuditRecord,
-    OutboxEventRecord,
-    WebhookRecord,
-    WebhookWordRecord,
-)
 from app.ports import Ports
 from tests.builders.apps import app_as_stored
 from tests.imports.app_rows import (
@@ -57,10 +48,10 @@ def test_app_keeps_its_id_and_fields(target: Ports, platform: PlatformDatabase) 
     assert (app.created_at, app.about) == (CREATED, "Ships parcels.")
     assert app.permissions == {Permission.MANAGE_USERS, Permission.MANAGE_ORDERS}
     with target.database.reading() as session:
-        columns = select(AppRecord.public_metadata, AppRecord.private_metadata)
+        columns = select(models.App.public_metadata, models.App.private_metadata)
         metadata = to_stored_metadata(*session.execute(columns).one())
     assert (metadata.public, metadata.private) == ({"a": "b"}, {"c": "d"})
-    assert words(target, AppWordRecord) == {"parcel.post", "post"}
+    assert words(target, models.AppWord) == {"parcel.post", "post"}
     assert codes(imported) == [
         ("app_app", 41, "PERMISSION_UNKNOWN"),
         ("app_app", 41, "PERMISSION_NOT_FOR_APPS"),
@@ -88,8 +79,8 @@ def test_import_sends_no_events_and_writes_one_audit_entry(
     add_everything(platform)
     run(target, platform)
     with target.database.reading() as session:
-        assert session.scalars(select(OutboxEventRecord.id)).all() == []
-        assert session.scalars(select(AuditRecord.action)).all() == ["import.run"]
+        assert session.scalars(select(models.OutboxEvent.id)).all() == []
+        assert session.scalars(select(models.AuditEntry.action)).all() == ["import.run"]
 
 
 def test_dry_run_reports_the_same_and_writes_nothing(
@@ -97,8 +88,8 @@ def test_dry_run_reports_the_same_and_writes_nothing(
 ) -> None:
     add_everything(platform)
     dry = run(target, platform, "--dry-run")
-    assert keys(target, AppRecord) == []
-    assert keys(target, WebhookRecord) == []
+    assert keys(target, models.App) == []
+    assert keys(target, models.Webhook) == []
     real = run(target, platform)
     assert codes(dry) == codes(real)
     assert dry.printed["imported"] == real.printed["imported"]
@@ -140,10 +131,10 @@ def test_awkward_rows_are_reported(target: Ports, platform: PlatformDatabase) ->
         ("webhook_webhook", 34, "QUERY_REFUSED"),
         ("webhook_webhook", 34, "NO_EVENT_LEFT"),
     ]
-    assert keys(target, AppRecord) == [1, 3]
-    assert keys(target, AppTokenRecord) == [11]
-    assert keys(target, AppExtensionRecord) == [21]
-    assert keys(target, WebhookRecord) == [31, 34]
+    assert keys(target, models.App) == [1, 3]
+    assert keys(target, models.AppToken) == [11]
+    assert keys(target, models.AppExtension) == [21]
+    assert keys(target, models.Webhook) == [31, 34]
     assert app_as_stored(target, 3).identifier == ""
 
 
@@ -152,7 +143,7 @@ def test_token_waits_for_its_first_use(target: Ports, platform: PlatformDatabase
     add_token(platform, 11, 1)
     run(target, platform)
     with target.database.reading() as session:
-        token = session.get_one(AppTokenRecord, 11)
+        token = session.get_one(models.AppToken, 11)
         assert (token.app_id, token.name, token.last_four) == (1, "Default", TOKEN[-4:])
         assert (token.digest, token.imported_hash) == ("imported-11", django_hash(TOKEN))
         assert (token.created_at, token.permissions) == (target.clock.now(), None)
@@ -179,4 +170,4 @@ def test_webhook_is_imported_whole(target: Ports, platform: PlatformDatabase) ->
     assert webhook.reveal() == "sesame"
     assert (webhook.saver.kind, webhook.saver.name) == (ActorKind.OPERATOR, "import")
     assert webhook.saver.permissions is None
-    assert "app.example.com" in words(target, WebhookWordRecord)
+    assert "app.example.com" in words(target, models.WebhookWord)

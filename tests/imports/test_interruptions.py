@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from app.models import GroupMemberRecord, ImportedPasswordRecord, UserRecord, UserWordRecord
+from app import models
 from app.models.record import Record
 from app.ports import Ports
 from tests.commands.real_installation import Installation, at_a_terminal
@@ -17,7 +17,7 @@ _PEOPLE = 300
 _KILLS = (1, 60, 150)
 """How many people are here, at least, when the import is killed."""
 
-_RECORDS = (UserRecord, UserWordRecord, GroupMemberRecord, ImportedPasswordRecord)
+_RECORDS = (models.User, models.UserWord, models.GroupMember, models.ImportedPassword)
 
 
 @pytest.fixture
@@ -62,13 +62,13 @@ def test_killed_import_is_completed_by_the_next_run(
     for here in _KILLS:
         process = installation.start(*command)
         try:
-            while _counts(target, UserRecord) < (here,):
+            while _counts(target, models.User) < (here,):
                 assert process.poll() is None, installation.output
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait(180)
         # The database may still be ending the last batch; what was written of it is whole.
-        found, passwords = _counts(target, UserRecord, ImportedPasswordRecord)
+        found, passwords = _counts(target, models.User, models.ImportedPassword)
         assert here <= found < _PEOPLE
         assert passwords == found
 

@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.models import AppRecord, AppTokenRecord, AppWordRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, NewApp, create_app, delete_app, update_app
 from app.services.webhooks.changes import WebhookInput, update_webhook
@@ -37,11 +37,11 @@ def test_what_changed_at_the_source_is_taken_over(
     app = app_as_stored(target, 1)
     assert (app.name, app.is_active) == ("New name", False)
     assert app.permissions == {Permission.MANAGE_USERS}
-    assert keys(target, AppTokenRecord) == [12, 13]
+    assert keys(target, models.AppToken) == [12, 13]
     webhook = stored_webhook(target, 31)
     assert (webhook.name, webhook.reveal()) == ("Renamed", "changed")
     assert webhook.events == (EventType.CUSTOMER_UPDATED,)
-    assert words(target, AppWordRecord) == {"new", "name"}
+    assert words(target, models.AppWord) == {"new", "name"}
     assert codes(imported) == [("app_apptoken", 11, "REMOVED")]
     assert imported.counts("app") == {"read": 1, "updated": 1}
     assert imported.counts("webhook") == {"read": 1, "updated": 1}
@@ -63,8 +63,8 @@ def test_app_removed_at_the_source_is_removed(target: Ports, platform: PlatformD
         assert sorted(each for each in codes(imported) if each[2] == "REMOVED") == [
             ("app_app", key, "REMOVED") for key in (1, 2)
         ]
-        assert keys(target, AppRecord) == ([1, 2] if options else [])
-        assert bool(keys(target, WebhookRecord)) == bool(options)
+        assert keys(target, models.App) == ([1, 2] if options else [])
+        assert bool(keys(target, models.Webhook)) == bool(options)
 
 
 def test_app_edited_here_is_kept(target: Ports, platform: PlatformDatabase) -> None:
@@ -88,7 +88,7 @@ def test_app_deleted_here_stays_deleted(target: Ports, platform: PlatformDatabas
         ("app_apptoken", 12, "APP_MISSING"),
         ("webhook_webhook", 31, "APP_MISSING"),
     ]
-    assert keys(target, AppRecord) == []
+    assert keys(target, models.App) == []
 
 
 @pytest.mark.both_databases
@@ -121,7 +121,7 @@ def test_converted_token_is_not_an_edit(target: Ports, platform: PlatformDatabas
     run(target, platform)
     with target.database.transaction() as session:
         session.execute(
-            update(AppTokenRecord).values(
+            update(models.AppToken).values(
                 digest="0" * 64, imported_hash=None, last_used_at=CREATED
             )
         )
@@ -129,7 +129,7 @@ def test_converted_token_is_not_an_edit(target: Ports, platform: PlatformDatabas
     imported = run(target, platform)
     assert codes(imported) == []
     with target.database.reading() as session:
-        token = session.get_one(AppTokenRecord, 11)
+        token = session.get_one(models.AppToken, 11)
     assert (token.name, token.digest, token.imported_hash) == ("Renamed", "0" * 64, None)
 
 
@@ -139,7 +139,7 @@ def test_failures_of_a_webhook_are_not_an_edit(target: Ports, platform: Platform
     run(target, platform)
     with target.database.transaction() as session:
         session.execute(
-            update(WebhookRecord).values(
+            update(models.Webhook).values(
                 is_active=False, disabled_reason="It failed.", failing_since=CREATED
             )
         )
@@ -201,4 +201,4 @@ def test_webhook_removed_at_the_source_is_removed(
     run(target, platform)
     platform.run("DELETE FROM webhook_webhook WHERE id = 31")
     assert codes(run(target, platform)) == [("webhook_webhook", 31, "REMOVED")]
-    assert keys(target, WebhookRecord) == [32]
+    assert keys(target, models.Webhook) == [32]

@@ -7,16 +7,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.imports.runs import digest_of, digest_of_text
-from app.models import (
-    GroupMemberRecord,
-    GroupPermissionRecord,
-    ImportedPasswordRecord,
-    SessionRecord,
-    UserPermissionRecord,
-    UserRecord,
-    UserWordRecord,
-)
 from app.ports import Ports
 from app.services.imports.platform import platform_sections
 from app.services.imports.sections import Row
@@ -74,8 +66,8 @@ def import_people(target: Ports, platform: PlatformDatabase, people: Iterable[in
             session.add(_session(key))
 
 
-def _session(user_id: int) -> SessionRecord:
-    return SessionRecord(
+def _session(user_id: int) -> models.Session:
+    return models.Session(
         token=f"session-{user_id}",
         user_id=user_id,
         origin="password",
@@ -86,17 +78,17 @@ def _session(user_id: int) -> SessionRecord:
 
 def _signed_in(target: Ports) -> list[int]:
     with target.database.reading() as session:
-        return sorted(session.scalars(select(SessionRecord.user_id)))
+        return sorted(session.scalars(select(models.Session.user_id)))
 
 
-def _user(target: Ports, key: int) -> UserRecord | None:
+def _user(target: Ports, key: int) -> models.User | None:
     with target.database.reading() as session:
-        return session.get(UserRecord, key)
+        return session.get(models.User, key)
 
 
 def _edit(target: Ports, key: int, **values: object) -> None:
     with target.database.transaction() as session:
-        session.execute(update(UserRecord).where(UserRecord.id == key).values(**values))
+        session.execute(update(models.User).where(models.User.id == key).values(**values))
 
 
 def test_later_run_takes_over_what_changed_unless_it_was_edited_here(
@@ -111,11 +103,11 @@ def test_later_run_takes_over_what_changed_unless_it_was_edited_here(
     _edit(target, 7, password_hash=ours)
     with target.database.transaction() as session:
         session.execute(
-            update(ImportedPasswordRecord)
-            .where(ImportedPasswordRecord.user_id == 6)
+            update(models.ImportedPassword)
+            .where(models.ImportedPassword.user_id == 6)
             .values(state="REPLACED", written_digest=digest_of_text(ours), replaced_at=JOINED)
         )
-        session.delete(session.get_one(UserRecord, 8))
+        session.delete(session.get_one(models.User, 8))
     platform.run(
         "UPDATE account_user SET first_name = 'Grace', email = 'g@x.example' WHERE id = 1"
     )
@@ -139,11 +131,13 @@ def test_later_run_takes_over_what_changed_unless_it_was_edited_here(
             assert report.counts("user") == counts
 
     with target.database.reading() as session:
-        words = {*session.scalars(select(UserWordRecord.word).where(UserWordRecord.user_id == 1))}
-        members = session.scalars(select(GroupMemberRecord.user_id)).all()
-        direct = session.scalars(select(UserPermissionRecord.permission)).all()
-        group = session.scalars(select(GroupPermissionRecord.permission)).all()
-        replaced = session.get_one(ImportedPasswordRecord, 6)
+        words = {
+            *session.scalars(select(models.UserWord.word).where(models.UserWord.user_id == 1))
+        }
+        members = session.scalars(select(models.GroupMember.user_id)).all()
+        direct = session.scalars(select(models.UserPermission.permission)).all()
+        group = session.scalars(select(models.GroupPermission.permission)).all()
+        replaced = session.get_one(models.ImportedPassword, 6)
     assert words == {"g@x.example", "grace", "x.example"}
     assert (members, direct, group) == ([], ["MANAGE_STAFF"], ["MANAGE_STAFF"])
     assert "Help" in run(target, "group", "list").stdout
@@ -237,7 +231,7 @@ def test_email_of_a_local_person_is_not_taken_over(
 
 def _references(target: Ports) -> dict[int, str | None]:
     with target.database.reading() as session:
-        found = session.execute(select(UserRecord.id, UserRecord.external_reference))
+        found = session.execute(select(models.User.id, models.User.external_reference))
         return {row[0]: row[1] for row in found}
 
 
@@ -325,7 +319,7 @@ def test_source_that_lost_most_rows_stops_the_run(
         stopped.count("42 rows were imported from account_user, but the source has only 20") == 2
     )
     with target.database.reading() as session:
-        assert len(session.scalars(select(UserRecord.id)).all()) == 42
+        assert len(session.scalars(select(models.User.id)).all()) == 42
     # A few removals need no question, as many do with --allow-removals.
     assert import_platform(target, platform, "--allow-removals").counts("user")["removed"] == 22
     platform.run("DELETE FROM account_user WHERE id > 3")

@@ -7,17 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from app.models import (
-    AuditRecord,
-    GroupMemberRecord,
-    GroupPermissionRecord,
-    ImportedRowRecord,
-    ImportRecord,
-    OutboxEventRecord,
-    UserPermissionRecord,
-    UserRecord,
-    UserWordRecord,
-)
+from app import models
 from app.ports import Ports
 from tests.commands.shell import run
 from tests.imports.importing import import_platform, refusal
@@ -27,9 +17,9 @@ DJANGO = "pbkdf2_sha256$1000$salt$7VFWTSb1m1wc1gYw4Cn5wgTjWd1pUT/rnV7jpKz7Rts="
 SEEN = datetime(2024, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
 
 
-def _users(target: Ports) -> dict[int, UserRecord]:
+def _users(target: Ports) -> dict[int, models.User]:
     with target.database.reading() as session:
-        return {user.id: user for user in session.scalars(select(UserRecord))}
+        return {user.id: user for user in session.scalars(select(models.User))}
 
 
 def _count(target: Ports, record: type) -> int:
@@ -68,9 +58,9 @@ def test_customer_keeps_id_names_dates_and_password(
     assert (user.note, user.external_reference) == ("Calls at noon.", "crm-7")
     assert (user.language_code, user.password_hash) == ("PT_BR", DJANGO)
     with target.database.reading() as session:
-        metadata = select(UserRecord.public_metadata, UserRecord.private_metadata)
+        metadata = select(models.User.public_metadata, models.User.private_metadata)
         assert session.execute(metadata).one() == ({"size": "m"}, {"vip": "yes"})
-        words = set(session.scalars(select(UserWordRecord.word)))
+        words = set(session.scalars(select(models.UserWord.word)))
     assert words == {"ada@example.com", "example.com", "lovelace"}
 
 
@@ -82,15 +72,15 @@ def test_import_writes_one_audit_entry_and_no_events(
     import_platform(target, platform)
 
     with target.database.reading() as session:
-        [entry] = session.scalars(select(AuditRecord)).all()
-        [stored] = session.scalars(select(ImportRecord)).all()
+        [entry] = session.scalars(select(models.AuditEntry)).all()
+        [stored] = session.scalars(select(models.Import)).all()
     assert (entry.action, entry.actor_kind) == ("import.run", "operator")
     counts = entry.after["user"]
     assert isinstance(counts, dict)
     assert counts["created"] == 1
     assert stored.source.startswith("postgresql://")
     assert "@" not in stored.source
-    assert _count(target, OutboxEventRecord) == 0
+    assert _count(target, models.OutboxEvent) == 0
 
 
 def test_dry_run_reports_the_same_and_writes_nothing(
@@ -102,7 +92,7 @@ def test_dry_run_reports_the_same_and_writes_nothing(
     dry = import_platform(target, platform, "--dry-run")
 
     assert dry.printed["dryRun"] is True
-    assert _count(target, UserRecord) == _count(target, ImportRecord) == 0
+    assert _count(target, models.User) == _count(target, models.Import) == 0
     real = import_platform(target, platform)
     assert dry.findings == real.findings
     assert dry.printed["imported"] == real.printed["imported"]
@@ -140,10 +130,10 @@ def test_staff_keep_groups_and_permissions(target: Ports, platform: PlatformData
     report = import_platform(target, platform)
 
     with target.database.reading() as session:
-        held = session.scalars(select(GroupPermissionRecord.permission)).all()
-        direct = session.scalars(select(UserPermissionRecord.permission)).all()
+        held = session.scalars(select(models.GroupPermission.permission)).all()
+        direct = session.scalars(select(models.UserPermission.permission)).all()
         member = session.execute(
-            select(GroupMemberRecord.user_id, GroupMemberRecord.group_id)
+            select(models.GroupMember.user_id, models.GroupMember.group_id)
         ).one()
     assert (held, direct, tuple(member)) == (["MANAGE_USERS"], ["MANAGE_STAFF"], (9, 5))
     assert report.findings == [
@@ -161,7 +151,7 @@ def test_restricted_group_arrives_without_members(
 
     report = import_platform(target, platform)
 
-    assert _count(target, GroupMemberRecord) == 0
+    assert _count(target, models.GroupMember) == 0
     assert report.findings == [
         ("account_group", 5, "GROUP_RESTRICTED", "CHANGED"),
         ("account_user", 9, "MEMBERSHIP_RESTRICTED", "LEFT_OUT"),
@@ -188,7 +178,7 @@ def test_local_rows_with_ids_of_the_source_stop_the_import(
     refused = refusal(target, platform)
 
     assert "People: 1 row here has an ID up to 1, which the source can use: 1." in refused
-    assert _count(target, ImportRecord) == 0
+    assert _count(target, models.Import) == 0
 
 
 def test_new_rows_get_ids_above_the_reserve_until_the_import_is_finished(
@@ -203,7 +193,7 @@ def test_new_rows_get_ids_above_the_reserve_until_the_import_is_finished(
     assert done.exit_code == 0, done.output
     run(target, "user", "create", "c@example.com", "--no-input")
     assert max(_users(target)) == 1072
-    assert _count(target, ImportedRowRecord) == 0
+    assert _count(target, models.ImportedRow) == 0
     assert "was finished" in refusal(target, platform)
 
 
@@ -250,7 +240,7 @@ def test_finished_import_gives_no_id_that_a_deleted_row_had(
     import_platform(target, platform, "--reserve", "100")
     run(target, "user", "create", "b@example.com", "--no-input")
     with target.database.transaction() as session:
-        session.delete(session.get_one(UserRecord, 171))
+        session.delete(session.get_one(models.User, 171))
     import_platform(target, platform, "--reserve", "200")
 
     run(target, "import", "finish", "--yes")
@@ -267,7 +257,7 @@ def test_platform_at_another_address_goes_on_by_its_name(
     url = platform.url + "&port=5432" if "?" in platform.url else platform.url
     moved = PlatformDatabase(url, platform.connection)
     with target.database.transaction() as session:
-        session.scalars(select(ImportRecord)).one().source = "postgresql://old.example/shop"
+        session.scalars(select(models.Import)).one().source = "postgresql://old.example/shop"
 
     assert "imported as postgresql://old.example/shop, pass that as --source" in refusal(
         target, moved

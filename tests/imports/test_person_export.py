@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
-from app.models import AccountLinkRecord, AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
 from app.services.imports.exports import export_person
 from tests.builders.audit import trail
@@ -39,9 +39,9 @@ def test_export_has_every_section_and_no_secret(ports: Ports) -> None:
     assert len(exported["sign_ins"]) >= 2  # type: ignore[arg-type]
     assert str(stored.password_hash) not in text
     with ports.database.reading() as session:
-        app = session.get_one(AuthenticatorAppRecord, person.id)
-        codes = session.scalars(select(RecoveryCodeRecord.code_hash)).all()
-        digests = session.scalars(select(AccountLinkRecord.digest)).all()
+        app = session.get_one(models.AuthenticatorApp, person.id)
+        codes = session.scalars(select(models.RecoveryCode.code_hash)).all()
+        digests = session.scalars(select(models.AccountLink.digest)).all()
     assert exported["known_devices"][0]["device"] == "Zoephone"  # type: ignore[index]
     secrets = (app.secret, *codes, *digests, "handle-of-zoe", "credential-of-zoe", "key-of-zoe")
     assert len(codes) == 10

@@ -4,9 +4,9 @@ import pytest
 from psycopg.types.json import Jsonb
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.single_sign_on.providers import Provider
-from app.models import ExternalIdentityRecord, IdentityProviderRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.providers import client_secret_of, known_providers
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
@@ -72,13 +72,13 @@ def default(target: Ports) -> Provider:
 
 def linked(target: Ports) -> dict[int, str]:
     """Return the subject of each user."""
-    columns = select(ExternalIdentityRecord.user_id, ExternalIdentityRecord.subject)
+    columns = select(models.ExternalIdentity.user_id, models.ExternalIdentity.subject)
     with target.database.reading() as session:
         return {row[0]: row[1] for row in session.execute(columns)}
 
 
 def private_metadata(target: Ports, key: int) -> dict[str, str]:
-    query = select(UserRecord.private_metadata).where(UserRecord.id == key)
+    query = select(models.User.private_metadata).where(models.User.id == key)
     with target.database.reading() as session:
         return {key: str(value) for key, value in session.scalars(query).one().items()}
 
@@ -205,7 +205,7 @@ def test_later_run_takes_over_changed_and_removed_subjects(
         add_person(platform, key, subject)
     import_platform(target, platform)
     with target.database.transaction() as session:
-        row = select(ExternalIdentityRecord).where(ExternalIdentityRecord.user_id == 3)
+        row = select(models.ExternalIdentity).where(models.ExternalIdentity.user_id == 3)
         session.delete(session.scalars(row).one())
     platform.run("UPDATE account_user SET private_metadata = '{}' WHERE id = 1")
     add_person(platform, 4, "d")
@@ -336,7 +336,7 @@ def test_plugin_that_is_gone_leaves_a_disabled_provider(
     platform.run("DELETE FROM plugins_pluginconfiguration")
     import_platform(target, platform)
     with target.database.reading() as session:
-        stored = session.scalars(select(IdentityProviderRecord)).one()
+        stored = session.scalars(select(models.IdentityProvider)).one()
         assert (stored.active, stored.client_id, stored.client_secret) == (False, "", "")
     assert linked(target) == {1: "a"}
 

@@ -12,11 +12,11 @@ import bcrypt
 import pytest
 from sqlalchemy import delete, select
 
+from app import models
 from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import PageRequest
-from app.models import ImportedPasswordRecord, UserRecord
 from app.ports import Ports
 from app.services.imports.user_files import UserFileOptions, import_users
 from app.services.people.directory import find_user, list_users
@@ -61,9 +61,9 @@ def codes(report: Any) -> list[tuple[int, str]]:
     return [(finding["key"], finding["code"]) for finding in report["findings"]]
 
 
-def stored(ports: Ports) -> dict[str, UserRecord]:
+def stored(ports: Ports) -> dict[str, models.User]:
     with ports.database.reading() as session:
-        return {user.email: user for user in session.scalars(select(UserRecord))}
+        return {user.email: user for user in session.scalars(select(models.User))}
 
 
 def test_csv_with_header_in_any_spelling(ports: Ports, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_people_who_were_deleted_here_stay_deleted(ports: Ports, tmp_path: Path)
     file = write(tmp_path, "email\nann@example.com\nbob@example.com\n")
     run_json(ports, "import", "users", file)
     with ports.database.transaction() as session:
-        session.execute(delete(UserRecord).where(UserRecord.email == "bob@example.com"))
+        session.execute(delete(models.User).where(models.User.email == "bob@example.com"))
     [people] = run_json(ports, "import", "users", file)["imported"]
     assert (people["created"], people["unchanged"]) == (0, 2)
 
@@ -221,7 +221,7 @@ def test_firebase_users(ports: Ports, tmp_path: Path) -> None:
     assert user.password_hash is not None
     assert HASHER.verify(user.password_hash, "user1password")
     with ports.database.reading() as session:
-        [origin] = session.scalars(select(ImportedPasswordRecord)).all()
+        [origin] = session.scalars(select(models.ImportedPassword)).all()
     assert (origin.user_id, origin.state) == (user.id, "IMPORTED")
 
 
@@ -413,7 +413,7 @@ def test_person_is_imported_without_a_reference_that_is_taken(
 ) -> None:
     holder = make_user(ports, "holder@example.com")
     with ports.database.transaction() as session:
-        session.get_one(UserRecord, holder).external_reference = "crm-1"
+        session.get_one(models.User, holder).external_reference = "crm-1"
     rows = "email,external_reference\nann@example.com,crm-1\nbob@example.com,crm-2\n"
     file = write(tmp_path, rows)
 
@@ -430,7 +430,7 @@ def test_person_is_imported_without_a_reference_that_is_taken(
     again = run_json(ports, "import", "users", file)
     assert (codes(again), again["imported"][0]["unchanged"]) == ([], 2)
     with ports.database.transaction() as session:
-        session.execute(delete(UserRecord).where(UserRecord.email == "ann@example.com"))
+        session.execute(delete(models.User).where(models.User.email == "ann@example.com"))
     assert codes(run_json(ports, "import", "users", file)) == []
     assert "ann@example.com" not in stored(ports)
 
@@ -446,7 +446,7 @@ def test_source_of_another_kind_is_refused(ports: Ports, tmp_path: Path) -> None
     file = write(tmp_path, "email\nann@example.com\n")
     run_json(ports, "import", "users", file, "--source", "crm")
     with ports.database.transaction() as session:
-        session.execute(select(UserRecord))
+        session.execute(select(models.User))
         from_platform = session.connection().exec_driver_sql(
             "UPDATE imports SET kind = 'PLATFORM'"
         )

@@ -111,7 +111,7 @@ ACCOUNTS = (
     Mutant(
         "A deleted address is not searched",
         "app/models/search_words.py",
-        '@event.listens_for(AddressRecord, "after_delete")',
+        '@event.listens_for(Address, "after_delete")',
         "",
         "services/people/test_searches_of_addresses.py",
     ),
@@ -332,8 +332,8 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A membership can be made twice at once",
         "app/services/identity/permission_holders.py",
-        "insert_into(session, GroupMemberRecord).on_conflict_do_nothing()",
-        "insert_into(session, GroupMemberRecord)",
+        "insert_into(session, models.GroupMember).on_conflict_do_nothing()",
+        "insert_into(session, models.GroupMember)",
         "services/single_sign_on/test_group_mapping.py",
     ),
     Mutant(
@@ -388,8 +388,8 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A trusted account keeps no unverified identity",
         "app/services/identity/users.py",
-        "ExternalIdentityRecord.is_verified.is_(False),",
-        "ExternalIdentityRecord.is_verified.is_(True),",
+        "models.ExternalIdentity.is_verified.is_(False),",
+        "models.ExternalIdentity.is_verified.is_(True),",
         "services/accounts/test_account_takeover.py",
     ),
     Mutant(

@@ -118,8 +118,8 @@ TOKENS = (
     Mutant(
         "An imported app token that changed meanwhile is not converted",
         "app/services/identity/imported_tokens.py",
-        "AppTokenRecord.imported_hash == match.imported_hash)",
-        "AppTokenRecord.imported_hash.is_not(None))",
+        "models.AppToken.imported_hash == match.imported_hash",
+        "models.AppToken.imported_hash.is_not(None)",
         "services/identity/test_imported_tokens.py",
     ),
     Mutant(

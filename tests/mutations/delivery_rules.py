@@ -34,8 +34,8 @@ WEBHOOKS = (
     Mutant(
         "A recovery is not told of a webhook that failed again meanwhile",
         "app/services/webhooks/failing_webhooks.py",
-        "WebhookRecord.incident_since.is_not(None) & (WebhookRecord.failures_in_row == 0)",
-        "WebhookRecord.incident_since.is_not(None)",
+        "models.Webhook.incident_since.is_not(None) & (models.Webhook.failures_in_row == 0)",
+        "models.Webhook.incident_since.is_not(None)",
         "services/webhooks/test_alerts.py",
     ),
     Mutant(
@@ -62,8 +62,8 @@ WEBHOOKS = (
     Mutant(
         "A restored copy sends only links that were requested since",
         "app/services/mails/sending.py",
-        "OutboxMailRecord.created_at >= hold.since,",
-        "OutboxMailRecord.created_at <= now,",
+        "models.OutboxMail.created_at >= hold.since,",
+        "models.OutboxMail.created_at <= now,",
         "services/operations/test_holds.py",
     ),
     Mutant(
@@ -97,8 +97,8 @@ WEBHOOKS = (
     Mutant(
         "A search finds nothing in payloads that the person can't see",
         "app/services/deliveries/lists.py",
-        "and_(payload_within_reach(actor), contains_text(DeliveryRecord.payload, text))",
-        "contains_text(DeliveryRecord.payload, text)",
+        "and_(payload_within_reach(actor), contains_text(models.Delivery.payload, text))",
+        "contains_text(models.Delivery.payload, text)",
         "hostile/test_manage_apps.py",
     ),
     Mutant(
@@ -209,7 +209,7 @@ WEBHOOKS = (
     Mutant(
         "A result after the lease has passed on changes no delivery",
         "app/services/deliveries/attempt_results.py",
-        'DeliveryRecord.lease == bindparam("held"),',
+        'models.Delivery.lease == bindparam("held"),',
         'bindparam("held") == bindparam("held"),',
         "services/deliveries/test_changes_during_delivery.py services/deliveries/test_sending.py",
     ),
@@ -316,14 +316,14 @@ VALUES = (
     Mutant(
         "A limited app token sees no deliveries of webhooks that it can't change",
         "app/services/deliveries/lists.py",
-        "        found = _within_limit(session, actor, WebhookRecord.id, found)\n",
+        "        found = _within_limit(session, actor, models.Webhook.id, found)\n",
         "",
         "graphql/test_event_deliveries.py",
     ),
     Mutant(
         "A limited app token sees no attempts at deliveries of such webhooks",
         "app/services/deliveries/lists.py",
-        "        found = _within_limit(session, actor, DeliveryRecord.id, found)\n",
+        "        found = _within_limit(session, actor, models.Delivery.id, found)\n",
         "",
         "graphql/test_event_deliveries.py",
     ),

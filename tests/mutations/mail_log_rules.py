@@ -13,8 +13,8 @@ MAIL_LOG = (
     Mutant(
         "Who manages customers alone sees emails about customers alone",
         "app/services/mails/mail_log.py",
-        "conditions = (*conditions, UserRecord.is_staff.is_(False))",
-        "conditions = (*conditions, UserRecord.is_staff.is_not(True))",
+        "conditions = (*conditions, models.User.is_staff.is_(False))",
+        "conditions = (*conditions, models.User.is_staff.is_not(True))",
         "services/mails/test_mail_log.py",
     ),
     Mutant(
@@ -49,7 +49,7 @@ MAIL_LOG = (
     Mutant(
         "Waiting emails aren't deleted with the mail log",
         "app/services/operations/cleanup.py",
-        "            OutboxMailRecord.next_attempt_at.is_(None),\n",
+        "            models.OutboxMail.next_attempt_at.is_(None),\n",
         "",
         "services/operations/test_cleanup.py",
     ),

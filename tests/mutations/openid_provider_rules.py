@@ -286,15 +286,15 @@ OPENID_PROVIDER = (
     Mutant(
         "A client with pairwise subjects reads what its scopes name",
         "app/models/oauth.py",
-        'OAuthClientRecord.is_first_party, OAuthClientRecord.subject_salt == ""',
-        "OAuthClientRecord.is_first_party",
+        'OAuthClient.is_first_party, OAuthClient.subject_salt == ""',
+        "OAuthClient.is_first_party",
         "hostile/test_pairwise_subjects.py",
     ),
     Mutant(
         "The list of first parties has what is shown as one",
         "app/services/oauth/client_pages.py",
-        "        (IS_FIRST_PARTY, filter_.is_first_party),\n",
-        "        (OAuthClientRecord.is_first_party, filter_.is_first_party),\n",
+        "        (models.IS_FIRST_PARTY, filter_.is_first_party),\n",
+        "        (models.OAuthClient.is_first_party, filter_.is_first_party),\n",
         "hostile/test_pairwise_subjects.py",
     ),
     Mutant(
@@ -322,7 +322,7 @@ OPENID_PROVIDER = (
     Mutant(
         "A token that was created by hand isn't a client's, whatever its name",
         _CLIENTS,
-        "        AppTokenRecord.is_by_client.is_(True),\n",
+        "        models.AppToken.is_by_client.is_(True),\n",
         "",
         "oauth/test_app_credentials.py",
     ),
@@ -379,7 +379,7 @@ OPENID_PROVIDER = (
         "Consent is given to the client that its page showed",
         "app/services/oauth/consents.py",
         "    version = client.consent_version\n",
-        "    version = session.get_one(OAuthClientRecord, client.id).consent_version\n",
+        "    version = session.get_one(models.OAuthClient, client.id).consent_version\n",
         _GRANT_TESTS,
     ),
     Mutant(
@@ -413,8 +413,8 @@ OPENID_PROVIDER = (
     Mutant(
         "An app that allows client credentials alone has no lasting token that works",
         "app/services/authorization/token_rights.py",
-        "AppTokenRecord.app_id, WORKS, _IS_ALLOWED))",
-        "AppTokenRecord.app_id, WORKS))",
+        "models.AppToken.app_id, WORKS, _IS_ALLOWED))",
+        "models.AppToken.app_id, WORKS))",
         "oauth/test_app_credentials.py",
     ),
     Mutant(
@@ -462,7 +462,7 @@ OPENID_PROVIDER = (
     Mutant(
         "A disabled client's tokens don't work",
         "app/services/authorization/session_rights.py",
-        "            OAuthClientRecord.is_active.is_(True),\n",
+        "            models.OAuthClient.is_active.is_(True),\n",
         "",
         _GRANT_TESTS,
     ),

@@ -13,8 +13,8 @@ OPERATIONS = (
     Mutant(
         "A slow worker doesn't finish what another has begun anew",
         "app/services/apps/installation_worker.py",
-        "AppInstallationRecord.id == claimed.id, AppInstallationRecord.lease == claimed.lease",
-        "AppInstallationRecord.id == claimed.id",
+        "models.AppInstallation.id == claimed.id, models.AppInstallation.lease == claimed.lease",
+        "models.AppInstallation.id == claimed.id",
         "services/apps/test_interrupted_installs.py",
     ),
     Mutant(
@@ -27,8 +27,8 @@ OPERATIONS = (
     Mutant(
         "Demo webhooks get no past deliveries of existing people",
         "app/services/demo/deliveries.py",
-        "OutboxEventRecord.closed_at < OutboxEventRecord.issued_at",
-        "OutboxEventRecord.closed_at.is_not(None)",
+        "models.OutboxEvent.closed_at < models.OutboxEvent.issued_at",
+        "models.OutboxEvent.closed_at.is_not(None)",
         "services/demo/test_shop.py",
     ),
     Mutant(

@@ -13,7 +13,7 @@ SIGN_IN_LOG = (
     Mutant(
         "Customers who have become staff are hidden from them",
         "app/services/sign_in_log/events.py",
-        "return [*of_type, UserRecord.is_staff.is_not(True)] if of_type else []",
+        "return [*of_type, models.User.is_staff.is_not(True)] if of_type else []",
         "return of_type",
         "services/sign_in_log/test_events.py",
     ),

@@ -10,10 +10,10 @@ from typing import Any
 import jwt
 import pytest
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
-from app.models import AuditRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, activate_app, deactivate_app, update_app
 from app.services.apps.app_tokens import (
@@ -82,7 +82,7 @@ def test_app_can_allow_client_credentials_alone(ports: Ports, site: Provider, ap
     assert "The app allows only client credentials." in [check.text for check in checks]
     assert inspect_token(ports, OPERATOR, short).is_valid
     with ports.database.reading() as session:
-        entry = session.query(AuditRecord).filter_by(action="app.update").one()
+        entry = session.query(models.AuditEntry).filter_by(action="app.update").one()
     assert "client_credentials_only" in str(entry.after)
     update_app(ports, OPERATOR, app_id, AppChange(client_credentials_only=False))
     assert all(held(ports, token.secret) for token in kept)

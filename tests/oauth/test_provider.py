@@ -13,10 +13,10 @@ from authlib.oidc.discovery import OpenIDProviderMetadata
 from sqlalchemy import delete
 from typing_extensions import override
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import DEFAULT_SCOPES
-from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.consents import scopes_to_allow
@@ -376,19 +376,19 @@ def test_userinfo_of_a_grant_that_ends_meanwhile_is_refused(ports: Ports) -> Non
     user = make_user(ports)
 
     class Ending(FakeActivity):
-        record: type[SessionRecord | UserRecord] | None = None
+        record: type[models.Session | models.User] | None = None
 
         @override
         def record_session_use(self, session_id: int) -> None:
             super().record_session_use(session_id)
             if self.record is not None:
-                key = session_id if self.record is SessionRecord else user
+                key = session_id if self.record is models.Session else user
                 with ports.database.transaction() as session:
                     session.execute(delete(self.record).where(self.record.id == key))
 
     ending = Ending()
     with provider_of(replace(ports, activity=ending)) as provider:
-        for record, status in ((None, 200), (SessionRecord, 401), (UserRecord, 401)):
+        for record, status in ((None, 200), (models.Session, 401), (models.User, 401)):
             token = grant(ports, client.client, user).access_token
             ending.record = record
             answer = provider.userinfo(token)

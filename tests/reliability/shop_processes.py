@@ -11,12 +11,12 @@ from pathlib import Path
 import requests
 from sqlalchemy import func, select
 
+from app import models
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
@@ -92,11 +92,11 @@ class KilledShop:
     def noted(self) -> int:
         """How many changes are in the outbox."""
         with self.ports.database.reading() as session:
-            return session.scalar(select(func.count()).select_from(OutboxEventRecord)) or 0
+            return session.scalar(select(func.count()).select_from(models.OutboxEvent)) or 0
 
     def delivered(self) -> set[str]:
         """The ``webhook-id`` of every delivery that has succeeded."""
-        query = select(DeliveryRecord.message_id).where(DeliveryRecord.status == "SUCCESS")
+        query = select(models.Delivery.message_id).where(models.Delivery.status == "SUCCESS")
         with self.ports.database.reading() as session:
             return set(session.scalars(query))
 

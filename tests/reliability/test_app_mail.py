@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.authorization.permissions import Permission
-from app.models import OutboxMailRecord, ResetRequestRecord
 from app.ports import Ports
 from app.services.accounts.password_resets import request_password_reset
 from tests.builders.app_mail import LINK_EVENTS, PAGE
@@ -105,13 +105,13 @@ def wait_for_call(app: HttpServer) -> None:
         time.sleep(0.005)
 
 
-def wait_until_settled(ports: Ports) -> list[OutboxMailRecord]:
+def wait_until_settled(ports: Ports) -> list[models.OutboxMail]:
     """Return the mail log once nothing waits anymore."""
     deadline = time.monotonic() + PATIENCE
     while True:
         with ports.database.reading() as session:
-            asked = session.scalar(select(func.count()).select_from(ResetRequestRecord))
-            mails = list(session.scalars(select(OutboxMailRecord)))
+            asked = session.scalar(select(func.count()).select_from(models.ResetRequest))
+            mails = list(session.scalars(select(models.OutboxMail)))
         waiting = [mail.recipient for mail in mails if mail.next_attempt_at is not None]
         if not asked and not waiting:
             return mails

@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
+from app import models
 from app.adapters.system import SystemClock
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.authorization.actor import OPERATOR, WORKER
-from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.operations.background_work import read_backlog, record_heartbeat
@@ -125,7 +125,7 @@ def test_heartbeat_has_its_age_on_the_other_host(hosts: Hosts) -> None:
 def _let_pass(ports: Ports, delivery: int, seconds: float) -> None:
     """Move the lease of ``delivery`` as if it had begun so long ago."""
     with ports.database.reading() as session:
-        until = session.get_one(DeliveryRecord, delivery).lease_until
+        until = session.get_one(models.Delivery, delivery).lease_until
     assert until is not None
     change_delivery(ports, delivery, lease_until=until - timedelta(seconds=seconds))
 

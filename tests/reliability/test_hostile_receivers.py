@@ -11,12 +11,12 @@ from threading import Event, Thread
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.adapters.http.guarded_http import GuardedHttp
 from app.adapters.queue.delivery_queue import connect_queue
 from app.adapters.system import SystemClock
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import BATCH_SIZE, MAX_LEASES
 from app.worker.tasks import TASKS
@@ -137,8 +137,8 @@ def _wait(ports: Ports, webhook: int, count: int) -> None:
     """Until so many deliveries have arrived; fails after ``_PATIENCE``."""
     arrived = (
         select(func.count())
-        .select_from(DeliveryRecord)
-        .where(DeliveryRecord.webhook_id == webhook, DeliveryRecord.status == "SUCCESS")
+        .select_from(models.Delivery)
+        .where(models.Delivery.webhook_id == webhook, models.Delivery.status == "SUCCESS")
     )
     end = time.monotonic() + _PATIENCE
     while True:
@@ -179,10 +179,10 @@ def test_hostile_receivers_stall_no_other_endpoint(
         assert len(attempt.response) <= MAX_RESPONSE_SIZE
     assert len(server.calls("/healthy")) == 2 * HEALTHY
     with ports.database.reading() as session:
-        assert not session.get_one(WebhookRecord, hostile["gone"]).is_active
-        tried = DeliveryRecord.attempts > 0
+        assert not session.get_one(models.Webhook, hostile["gone"]).is_active
+        tried = models.Delivery.attempts > 0
         busy = session.scalars(
-            select(DeliveryRecord).where(DeliveryRecord.webhook_id == hostile["busy"], tried)
+            select(models.Delivery).where(models.Delivery.webhook_id == hostile["busy"], tried)
         ).first()
     assert busy is not None
     assert busy.next_attempt_at is not None
@@ -208,7 +208,7 @@ def _store(ports: Ports, webhook: int, count: int) -> None:
     now = ports.clock.now()
     with ports.database.transaction() as session:
         session.add_all(
-            DeliveryRecord(
+            models.Delivery(
                 webhook_id=webhook,
                 event="PRODUCT_UPDATED",
                 subject_id=1,
@@ -225,7 +225,7 @@ def _store(ports: Ports, webhook: int, count: int) -> None:
 
 def _first_attempts(
     ports: Ports, hostile: dict[str, int]
-) -> dict[str, DeliveryAttemptRecord | None]:
+) -> dict[str, models.DeliveryAttempt | None]:
     """Return what each hostile endpoint did first, as soon as all but the silent ones did it."""
     end = time.monotonic() + _PATIENCE
     while True:
@@ -237,12 +237,12 @@ def _first_attempts(
         time.sleep(0.05)
 
 
-def _first_attempt(ports: Ports, webhook: int) -> DeliveryAttemptRecord | None:
+def _first_attempt(ports: Ports, webhook: int) -> models.DeliveryAttempt | None:
     with ports.database.reading() as session:
         return session.scalars(
-            select(DeliveryAttemptRecord)
-            .join(DeliveryRecord, DeliveryRecord.id == DeliveryAttemptRecord.delivery_id)
-            .where(DeliveryRecord.webhook_id == webhook)
-            .order_by(DeliveryAttemptRecord.id)
+            select(models.DeliveryAttempt)
+            .join(models.Delivery, models.Delivery.id == models.DeliveryAttempt.delivery_id)
+            .where(models.Delivery.webhook_id == webhook)
+            .order_by(models.DeliveryAttempt.id)
             .limit(1)
         ).first()

@@ -7,6 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import TextClause, delete, text, update
 
+from app import models
 from app.adapters.database import replica as replica_adapter
 from app.adapters.database.replica import SqlReplica
 from app.composition.factory import create_app
@@ -14,7 +15,6 @@ from app.composition.settings import Settings
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.installation import CheckResult, CheckState, DatabaseUnavailable
-from app.models import ProductRecord, UserPermissionRecord
 from app.ports import Ports, ReadSession
 from app.services.operations.environment_checks import check_readiness
 from app.services.operations.health_checks import run_checks
@@ -168,8 +168,8 @@ def test_ended_session_and_deactivated_person_are_out_at_once(
             writing.delete(session)
         change_user(ports, people["inactive@example.com"], is_active=False)
         with ports.database.transaction() as writing:
-            demoted = UserPermissionRecord.user_id == people["demoted@example.com"]
-            writing.execute(delete(UserPermissionRecord).where(demoted))
+            demoted = models.UserPermission.user_id == people["demoted@example.com"]
+            writing.execute(delete(models.UserPermission).where(demoted))
         for email, token in tokens.items():
             assert api.ask(_CUSTOMERS, token)["data"] == {"customers": None}, email
         for email in ("ended@example.com", "inactive@example.com"):
@@ -216,8 +216,8 @@ def test_product_just_unpublished_is_hidden(
     with replicated.paused():
         assert {"kept", "withdrawn"} <= names(api.ask(_PRODUCTS))
         with ports.database.transaction() as writing:
-            withdrawn = ProductRecord.slug == "withdrawn"
-            writing.execute(update(ProductRecord).where(withdrawn).values(is_published=False))
+            withdrawn = models.Product.slug == "withdrawn"
+            writing.execute(update(models.Product).where(withdrawn).values(is_published=False))
         assert {"kept", "withdrawn"} & names(api.ask(_PRODUCTS)) == {"kept"}
 
 

@@ -5,17 +5,10 @@ from dataclasses import dataclass, replace
 from sqlalchemy import func, select
 from typing_extensions import override
 
+from app import models
 from app.domain.apps.apps import Installation
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.authorization.permissions import Permission
-from app.models import (
-    AppExtensionRecord,
-    AppPermissionRecord,
-    AppRecord,
-    AppTokenRecord,
-    WebhookEventRecord,
-    WebhookRecord,
-)
 from app.ports import Http, Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.apps.installation_requests import (
@@ -30,12 +23,12 @@ from tests.servers.apps import AppServer
 
 GRANTED = frozenset({Permission.MANAGE_PRODUCTS})
 EVERYTHING_OF_AN_APP = (
-    AppRecord,
-    AppPermissionRecord,
-    AppTokenRecord,
-    AppExtensionRecord,
-    WebhookRecord,
-    WebhookEventRecord,
+    models.App,
+    models.AppPermission,
+    models.AppToken,
+    models.AppExtension,
+    models.Webhook,
+    models.WebhookEvent,
 )
 
 

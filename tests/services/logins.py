@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Problem, Refused
-from app.models import SessionRecord
 from app.ports import Ports
 from app.services.sign_in.password_login import create_token
 from app.services.sign_in.tokens import TokenPair
@@ -66,6 +66,6 @@ def counted(ports: Ports) -> tuple[int, int]:
     return (0, 0) if found is None else (found.known_failures, found.failures)
 
 
-def stored_sessions(ports: Ports) -> list[SessionRecord]:
+def stored_sessions(ports: Ports) -> list[models.Session]:
     with ports.database.reading() as session:
-        return list(session.scalars(select(SessionRecord).order_by(SessionRecord.id)))
+        return list(session.scalars(select(models.Session).order_by(models.Session.id)))

@@ -4,9 +4,9 @@ import re
 
 import jwt
 
+from app import models
 from app.domain.apps.apps import AppType, last_four
 from app.domain.authorization.permissions import Permission
-from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from tests.spec.exchanges import Exchange
 from tests.spec.forged_tokens import Forger
 from tests.spec.replay import Replay
@@ -29,16 +29,16 @@ def add_apps(replay: Replay, exchange: Exchange) -> None:
     now = shop.ports.clock.now()
     page, local = AppType.THIRDPARTY.value, AppType.LOCAL.value
     with shop.ports.database.transaction() as session:
-        session.add(AppRecord(id=_PAGE_APP, name="thirdparty", type=page, created_at=now))
-        session.add(AppRecord(id=_LOCAL_APP, name="rec-app", type=local, created_at=now))
+        session.add(models.App(id=_PAGE_APP, name="thirdparty", type=page, created_at=now))
+        session.add(models.App(id=_LOCAL_APP, name="rec-app", type=local, created_at=now))
         session.flush()
         session.add_all(
-            AppPermissionRecord(app_id=app, permission=permission.value)
+            models.AppPermission(app_id=app, permission=permission.value)
             for app, granted in _GRANTED.items()
             for permission in granted
         )
         session.add(
-            AppTokenRecord(
+            models.AppToken(
                 id=_LOCAL_TOKEN,
                 app_id=_LOCAL_APP,
                 name="t2",

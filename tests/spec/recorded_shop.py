@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from sqlalchemy import Insert, delete, exists, insert, select, update
 from typing_extensions import override
 
+from app import models
 from app.adapters.keys.passwords import Argon2Hasher
 from app.adapters.keys.signing_keys import RsaKeyStore
 from app.composition.settings import Settings
@@ -18,14 +19,6 @@ from app.domain.authorization.actor import WORKER, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import RenderedMail
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import (
-    GroupPermissionRecord,
-    SessionRecord,
-    ShopRecord,
-    SigningKeyRecord,
-    UserPermissionRecord,
-    UserRecord,
-)
 from app.models.record import complete_metadata
 from app.ports import Ports
 from app.ports.keys import KeyPair
@@ -144,7 +137,7 @@ class RecordedShop:
         """Set both switches as the operator."""
         with self.ports.database.transaction() as session:
             session.execute(
-                update(ShopRecord).values(
+                update(models.Shop).values(
                     password_login_mode=mode.value,
                     allow_storefront_traffic=allow_storefront_traffic,
                 )
@@ -152,34 +145,34 @@ class RecordedShop:
 
     def mode(self) -> str:
         with self.ports.database.reading() as session:
-            return session.scalars(select(ShopRecord.password_login_mode)).one()
+            return session.scalars(select(models.Shop.password_login_mode)).one()
 
     def deactivate(self, name: str) -> None:
         with self.ports.database.transaction() as session:
             session.execute(
-                update(UserRecord)
-                .where(UserRecord.id == self.people[name])
+                update(models.User)
+                .where(models.User.id == self.people[name])
                 .values(is_active=False)
             )
 
     def end_sessions(self, name: str) -> None:
         with self.ports.database.transaction() as session:
             session.execute(
-                delete(SessionRecord).where(SessionRecord.user_id == self.people[name])
+                delete(models.Session).where(models.Session.user_id == self.people[name])
             )
 
     def grant(self, name: str, permission: Permission) -> None:
         """Give a person a permission directly."""
         with self.ports.database.transaction() as session:
             session.add(
-                UserPermissionRecord(user_id=self.people[name], permission=permission.value)
+                models.UserPermission(user_id=self.people[name], permission=permission.value)
             )
 
     def take_from_groups(self, permission: Permission) -> None:
         with self.ports.database.transaction() as session:
             session.execute(
-                delete(GroupPermissionRecord).where(
-                    GroupPermissionRecord.permission == permission.value
+                delete(models.GroupPermission).where(
+                    models.GroupPermission.permission == permission.value
                 )
             )
 
@@ -207,13 +200,13 @@ class RecordedShop:
     def age_keys(self) -> None:
         """Backdate the keys' publication by an hour, so that they can sign."""
         with self.ports.database.transaction() as session:
-            for key in session.scalars(select(SigningKeyRecord)):
+            for key in session.scalars(select(models.SigningKey)):
                 key.published_at -= timedelta(hours=1)
 
     def reset_link(self, name: str) -> str:
         """Return the token of a link to set that person's password."""
         with self.ports.database.transaction() as session:
-            user = session.get_one(UserRecord, self.people[name])
+            user = session.get_one(models.User, self.people[name])
             return make_link(self.ports, session, user, LinkPurpose.SET_PASSWORD)
 
     def work(self) -> list[RenderedMail]:
@@ -242,7 +235,7 @@ class RecordedShop:
                 connection.execute(inserted, rows)
             # A version is never used twice: the server remembers what it read at each.
             self._turns += 1
-            session.execute(update(ShopRecord).values(providers_version=1000 * self._turns))
+            session.execute(update(models.Shop).values(providers_version=1000 * self._turns))
         if self.own_provider is not None:
             self.own_provider.people.clear()
 

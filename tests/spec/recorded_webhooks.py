@@ -1,8 +1,8 @@
 """The product and webhooks that recorded exchanges name by ID."""
 
+from app import models
 from app.domain.accounts.search import fold
 from app.domain.commerce.money import CURRENCY
-from app.models import ProductRecord, WebhookEventRecord, WebhookRecord
 from tests.spec.exchanges import Exchange
 from tests.spec.replay import Replay
 
@@ -24,7 +24,7 @@ def add_webhooks(replay: Replay, exchange: Exchange) -> None:
     key, name = _PRODUCT
     with ports.database.transaction() as session:
         session.add(
-            ProductRecord(
+            models.Product(
                 id=key,
                 name=name,
                 slug="pill",
@@ -37,7 +37,7 @@ def add_webhooks(replay: Replay, exchange: Exchange) -> None:
             )
         )
         session.add_all(
-            WebhookRecord(
+            models.Webhook(
                 id=webhook,
                 app_id=owner,
                 name=called,
@@ -49,4 +49,4 @@ def add_webhooks(replay: Replay, exchange: Exchange) -> None:
             for webhook, called in (_OTHERS | {_LAST: last}).items()
         )
         session.flush()
-        session.add(WebhookEventRecord(event="PRODUCT_CREATED", webhook_id=_LAST))
+        session.add(models.WebhookEvent(event="PRODUCT_CREATED", webhook_id=_LAST))

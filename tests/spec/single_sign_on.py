@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import anonymous
-from app.models import UserRecord
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_changes import set_password
 from tests.builders.people import PASSWORD, make_user
@@ -113,7 +113,7 @@ def set_password_by_link(shop: RecordedShop) -> None:
     """What the owner of the linked account did with a link from a mail."""
     with shop.ports.database.transaction() as session:
         email = f"link@{DOMAIN}"
-        user = session.scalars(select(UserRecord).where(UserRecord.email == email)).one()
+        user = session.scalars(select(models.User).where(models.User.email == email)).one()
         link = make_link(shop.ports, session, user, LinkPurpose.SET_PASSWORD)
     caller = anonymous(issuer=shop.issuer)
     set_password(shop.ports, caller, email=email, password=PASSWORD, token=link)

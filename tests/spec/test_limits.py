@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import select, update
 
-from app.models import ThrottleAddressRecord
+from app import models
 from tests.builders.people import PASSWORD
 from tests.spec.client import Answer, Client, new_address
 from tests.spec.documents import LOGIN, ME_QUERY, REFRESH
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.xdist_group("spec")
 
 WRONG = ("email", "INVALID_CREDENTIALS")
 DELAYED = (None, "LOGIN_ATTEMPT_DELAYED")
-_of = ThrottleAddressRecord
+_of = models.ThrottleAddress
 
 
 def _try(

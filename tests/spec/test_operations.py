@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.models import UserRecord
+from app import models
 from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import (
@@ -86,7 +86,7 @@ def test_right_password_of_an_unconfirmed_user_is_reported(
     client: Client, shop: RecordedShop
 ) -> None:
     with shop.ports.database.transaction() as session:
-        session.get_one(UserRecord, shop.people["customer"]).is_confirmed = False
+        session.get_one(models.User, shop.people["customer"]).is_confirmed = False
     payload = _log_in(client, "customer@example.com")
     assert _code(payload) == ("email", "ACCOUNT_NOT_CONFIRMED")
 

@@ -10,10 +10,10 @@ import jwt
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import ExternalIdentityRecord
 from app.services.apps.app_tokens import NewClientLink, link_app_client, unlink_app_client
 from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
@@ -260,7 +260,7 @@ def test_linked_client_acts_as_its_app_and_no_client_as_a_person(
     unlink_app_client(shop.ports, OPERATOR, linked.id)
     assert client.run(ME_QUERY, token).code == "InvalidTokenError"
     with shop.ports.database.reading() as session:
-        subjects = session.scalars(select(ExternalIdentityRecord.subject)).all()
+        subjects = session.scalars(select(models.ExternalIdentity.subject)).all()
     assert subject not in subjects
 
 

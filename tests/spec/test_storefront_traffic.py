@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import SessionRecord
 from tests.builders.people import PASSWORD
 from tests.spec.client import JSON, Answer, Client
 from tests.spec.documents import LOGIN, SHOP, UPDATE_SHOP
@@ -156,7 +156,7 @@ def test_refused_request_is_never_executed(client: Client, closed: RecordedShop)
     assert _is_refused(client.run(LOGIN, **CUSTOMER))
     assert _is_refused(client.run(UPDATE_SHOP, input={"allowStorefrontTraffic": True}))
     with closed.ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(SessionRecord)) == 0
+        assert session.scalar(select(func.count()).select_from(models.Session)) == 0
     assert client.run(ASKING, closed.app_token("NOPERM")).body == PASSING
 
 

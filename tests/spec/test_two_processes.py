@@ -12,8 +12,8 @@ import requests
 from psycopg import sql
 from sqlalchemy import delete
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
-from app.models import AppTokenRecord
 from tests.builders.apps import django_hash, import_token
 from tests.builders.people import PASSWORD
 from tests.servers.run import server_url
@@ -133,7 +133,7 @@ def test_revoked_app_token_is_rejected_by_every_process(pair: Pair) -> None:
         assert client.run(asking, token).data
     with pair.shop.ports.database.transaction() as session:
         app_id = pair.shop.apps["SETTINGS"][0]
-        session.execute(delete(AppTokenRecord).where(AppTokenRecord.app_id == app_id))
+        session.execute(delete(models.AppToken).where(models.AppToken.app_id == app_id))
     for client in (pair.first, pair.second):
         assert client.run(asking, token).code == "InvalidTokenError"
 
@@ -148,7 +148,7 @@ def test_imported_app_token_is_known_in_both_after_its_first_use(pair: Pair) -> 
     for client in (pair.first, pair.second):
         assert client.run("{ app { name } }", token).data["app"]
     with pair.shop.ports.database.transaction() as session:
-        session.execute(delete(AppTokenRecord).where(AppTokenRecord.id == token_id))
+        session.execute(delete(models.AppToken).where(models.AppToken.id == token_id))
     for client in (pair.first, pair.second):
         assert client.run(ME_QUERY, token).code == "InvalidTokenError"
 

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 import pytest
 from jwcrypto import jwk, jws
 
+from app import models
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
-from app.models import AppPermissionRecord
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import send_deliveries
@@ -174,7 +174,7 @@ def test_event_is_delivered_only_while_the_app_holds_its_permission(
     hook()
     with shop.ports.database.transaction() as session:
         key = (shop.apps["PRODUCTS"][0], Permission.MANAGE_PRODUCTS.value)
-        session.delete(session.get_one(AppPermissionRecord, key))
+        session.delete(session.get_one(models.AppPermission, key))
     product()
 
     assert delivered(shop, receiver) == []

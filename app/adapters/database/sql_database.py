@@ -20,6 +20,7 @@ from sqlalchemy import BindParameter, Dialect, Engine, Select, event, func, make
 from sqlalchemy.orm import Session, UOWTransaction
 from sqlalchemy.pool import QueuePool
 
+from app import models
 from app.adapters.database.engines import (
     attributes_of,
     postgresql_engines,
@@ -29,13 +30,6 @@ from app.adapters.database.engines import (
 from app.adapters.database.outages import TRANSLATED, Outage, fault_of
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.installation import DatabaseBusy, DatabaseUnavailable
-from app.models import (
-    AppInstallationRecord,
-    DeliveryRecord,
-    OutboxEventRecord,
-    OutboxMailRecord,
-    ResetRequestRecord,
-)
 from app.ports import Database, NamedRow, ReadSession
 from app.ports.bounded_lane import Lane
 from app.ports.configuration import Configuration
@@ -218,11 +212,11 @@ class _Compiled:
 
 
 WORK = (
-    OutboxEventRecord,
-    DeliveryRecord,
-    OutboxMailRecord,
-    ResetRequestRecord,
-    AppInstallationRecord,
+    models.OutboxEvent,
+    models.Delivery,
+    models.OutboxMail,
+    models.ResetRequest,
+    models.AppInstallation,
 )
 """The records that workers look for: a new or a changed one is work for them.
 

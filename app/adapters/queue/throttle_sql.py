@@ -19,6 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.sign_in.login_throttle import (
     CLOCK_DIFFERENCE_SECONDS,
     LEASE_SECONDS,
@@ -34,7 +35,6 @@ from app.domain.sign_in.login_throttle import (
     is_in_future,
     wait_seconds,
 )
-from app.models import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
 from app.ports.database import Database, NamedRow
 from app.ports.system import Clock
 from app.ports.throttle import AccountBlocks, Attempt, BlockedIp, Guess
@@ -113,9 +113,9 @@ GUESS = text("""
 """)
 
 
-_address = ThrottleAddressRecord
-_user = ThrottleUserRecord
-_guesses = PasswordGuessRecord
+_address = models.ThrottleAddress
+_user = models.ThrottleUser
+_guesses = models.PasswordGuess
 
 
 class SqlThrottle:
@@ -364,7 +364,7 @@ def _count_against(session: Session, user_id: int | None, touch: Mapping[str, ob
     return failures
 
 
-def _blocked_ip(found: ThrottleAddressRecord | NamedRow, now: float) -> BlockedIp:
+def _blocked_ip(found: models.ThrottleAddress | NamedRow, now: float) -> BlockedIp:
     until = blocked_until_now(
         blocked_until=found.blocked_until, counted_at=found.updated_at, now=now
     )

@@ -357,7 +357,7 @@ class ImportedPasswordState(StrEnum):
 class ImportedPassword:
     """What to store for a password, and why it must be reset if it must.
 
-    ``password_hash`` is for ``UserRecord.password_hash``. ``code``, ``template`` and ``values``
+    ``password_hash`` is for ``models.User.password_hash``. ``code``, ``template`` and ``values``
     are those of a ``Finding``; empty unless the state is MUST_RESET. They hold no part of the
     hash.
     """

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.addresses import AddressChange, DefaultAddresses
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.users import (
@@ -34,7 +35,6 @@ from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.inputs import ABSENT, Absent, Seen, Upload, present, require_unchanged
-from app.models import AvatarRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.ports.images import InvalidImage
@@ -133,9 +133,9 @@ def key_acted_for(actor: Actor, customer_id: str | None) -> int:
 
 
 @building_block
-def lock_acted_for(actor: Actor, session: Session, user_id: int) -> UserRecord:
+def lock_acted_for(actor: Actor, session: Session, user_id: int) -> models.User:
     """Lock and return the account of ``key_acted_for``; an app finds only customers."""
-    user = session.get(UserRecord, user_id, with_for_update=True)
+    user = session.get(models.User, user_id, with_for_update=True)
     if actor.user_id == user_id:
         if user is None:
             raise PermissionDenied(Caller.USER)
@@ -154,14 +154,14 @@ def load_acted_for(ports: Ports, session: Session, actor: Actor, user_id: int) -
 
 
 @building_block
-def add_user_updated(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+def add_user_updated(ports: Ports, actor: Actor, session: Session, user: models.User) -> None:
     """Write the event that ``user`` changed, for apps that keep customers or staff."""
     kind = StaffUpdated if user.is_staff else CustomerUpdated
     add_event(ports, actor, session, kind(user.id))
 
 
 def _update(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, details: Details
+    ports: Ports, actor: Actor, session: Session, user: models.User, details: Details
 ) -> None:
     values = {
         "first_name": present(details.first_name, user.first_name),
@@ -177,7 +177,7 @@ def _update(
         setattr(user, name, value)
     addresses = DefaultAddresses(details.shipping_address, details.billing_address)
     after |= save_defaults(ports, actor, session, user.id, addresses)
-    after |= save_sent_metadata(session, UserRecord, user.id, details.metadata)
+    after |= save_sent_metadata(session, models.User, user.id, details.metadata)
     if after:
         user.updated_at = ports.clock.now()
         add_user_updated(ports, actor, session, user)
@@ -202,7 +202,7 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
         user = lock_own_account(session, actor)
         _replace(ports, actor, session, user, name)
         session.add_all(
-            AvatarRecord(name=name, size=size, user_id=user.id, data=data)
+            models.Avatar(name=name, size=size, user_id=user.id, data=data)
             for size, data in squares.items()
         )
         return load_caller(ports, session, actor, user.id)
@@ -221,13 +221,15 @@ def delete_avatar(ports: Ports, actor: Actor) -> User:
 @public
 def show_avatar(ports: Ports, actor: Actor, name: str, size: int) -> bytes | None:
     """Return the avatar of that name and size as WebP; ``None`` if it doesn't exist."""
-    query = select(AvatarRecord.data).where(AvatarRecord.name == name, AvatarRecord.size == size)
+    query = select(models.Avatar.data).where(
+        models.Avatar.name == name, models.Avatar.size == size
+    )
     with ports.database.reading() as session:
         return session.scalar(query)
 
 
-def _replace(ports: Ports, actor: Actor, session: Session, user: UserRecord, name: str) -> None:
-    session.execute(delete(AvatarRecord).where(AvatarRecord.user_id == user.id))
+def _replace(ports: Ports, actor: Actor, session: Session, user: models.User, name: str) -> None:
+    session.execute(delete(models.Avatar).where(models.Avatar.user_id == user.id))
     before, after = {"avatar": bool(user.avatar)}, {"avatar": bool(name)}
     user.avatar = name
     user.updated_at = ports.clock.now()
@@ -281,7 +283,7 @@ def delete_account(
     """
     user_id = own_id(actor)
     with ports.database.transaction() as session:
-        user = session.get(UserRecord, user_id)
+        user = session.get(models.User, user_id)
         if user is not None and user.is_staff:
             raise Refused(_STAFF)
         opened = open_link(ports, session, _PURPOSES, token)

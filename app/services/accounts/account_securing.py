@@ -13,12 +13,12 @@ from sqlalchemy import ColumnElement, and_, delete, exists, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.email_links import NOT_ME_PURPOSES, LinkPurpose
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountEmailChanged
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import AccountLinkRecord, ExternalIdentityRecord
 from app.ports import Ports
 from app.services.accounts.account_details import add_user_updated
 from app.services.accounts.email_links import (
@@ -108,8 +108,8 @@ def secure_account(ports: Ports, actor: Actor, *, token: str) -> SecuredAccount:
         session.flush()
         _drop_links(session, opened)
         stopped = stop_reported(session, user.id, opened.notice, opened.created_at)
-        unlink = delete(ExternalIdentityRecord).where(*_linked_since(opened))
-        unlinked = len(session.scalars(unlink.returning(ExternalIdentityRecord.id)).all())
+        unlink = delete(models.ExternalIdentity).where(*_linked_since(opened))
+        unlinked = len(session.scalars(unlink.returning(models.ExternalIdentity.id)).all())
         session.flush()  # factors before challenges, as where an answer is stored
         ended = end_sessions(ports, session, user.id)
         _forget_device(session, opened)
@@ -154,7 +154,7 @@ def _restore_email(ports: Ports, actor: Actor, session: Session, opened: OpenedL
 
 def _linked_since(opened: OpenedLink) -> tuple[ColumnElement[bool], ...]:
     """Select the identities that were linked in this account since the reported notice."""
-    identity = ExternalIdentityRecord
+    identity = models.ExternalIdentity
     is_new = identity.created_at >= opened.created_at - SAME_MOMENT
     return identity.user_id == opened.user.id, identity.by_owner.is_(True), is_new
 
@@ -162,7 +162,7 @@ def _linked_since(opened: OpenedLink) -> tuple[ColumnElement[bool], ...]:
 def _drop_links(session: Session, opened: OpenedLink) -> None:
     """Forget the links of later email changes, and all others except those of earlier ones."""
     drop_links(session, opened.user.id)
-    link = AccountLinkRecord
+    link = models.AccountLink
     is_later = and_(link.purpose == LinkPurpose.RESTORE_EMAIL.value, link.id > opened.id)
     is_dropped = or_(link.purpose == LinkPurpose.NOT_ME.value, is_later)
     session.execute(delete(link).where(link.user_id == opened.user.id, is_dropped))

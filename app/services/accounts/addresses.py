@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.addresses import (
     NO_DETAILS,
     Address,
@@ -22,7 +23,6 @@ from app.domain.authorization.permissions import Caller, Permission
 from app.domain.events import AddressUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
-from app.models import AddressRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.services.accounts.account_details import (
@@ -228,7 +228,7 @@ def _create(
     ports: Ports,
     actor: Actor,
     session: Session,
-    user: UserRecord,
+    user: models.User,
     change: AddressChange,
     kind: AddressKind | None,
 ) -> ChangedAddress:
@@ -236,7 +236,7 @@ def _create(
     skipped = change.skips_validation
     details = checked_address(change.applied_to(NO_DETAILS), skips_validation=skipped, kind=kind)
     stored = store_address(ports, actor, session, user.id, details, validation_skipped=skipped)
-    save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
+    save_sent_metadata(session, models.Address, stored.id, change.metadata)
     if kind is not None:
         make_default(session, stored, kind)
     _record_change(ports, actor, session, user, "address.create", stored.id)
@@ -253,7 +253,7 @@ def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) 
         )
         changed = write_details(stored, details)
         stored.validation_skipped = change.skips_validation
-        changed += tuple(save_sent_metadata(session, AddressRecord, stored.id, change.metadata))
+        changed += tuple(save_sent_metadata(session, models.Address, stored.id, change.metadata))
         if changed:
             add_event(ports, actor, session, AddressUpdated(stored.id))
             _record_change(ports, actor, session, user, "address.update", stored.id, changed)
@@ -276,8 +276,8 @@ def _set_default(
     ports: Ports,
     actor: Actor,
     session: Session,
-    stored: AddressRecord,
-    user: UserRecord,
+    stored: models.Address,
+    user: models.User,
     kind: AddressKind,
 ) -> User:
     make_default(session, stored, kind)
@@ -289,24 +289,24 @@ def _set_default(
 
 def _find(
     session: Session, actor: Actor, address_id: str, field: str = "id"
-) -> tuple[AddressRecord, UserRecord]:
+) -> tuple[models.Address, models.User]:
     """Return an address that the caller can change and its user, who is locked first."""
     key = key_of(address_id, "Address", field=field)
-    found = session.get(AddressRecord, key)
+    found = session.get(models.Address, key)
     if found is None:
         raise Refused(_missing(field))
-    user = session.get(UserRecord, found.user_id, with_for_update=True)
+    user = session.get(models.User, found.user_id, with_for_update=True)
     if user is None or not (_is_own(actor, user) or _manages(actor, user)):
         raise Refused(_missing(field))
-    stored = session.get(AddressRecord, key, with_for_update=True, populate_existing=True)
+    stored = session.get(models.Address, key, with_for_update=True, populate_existing=True)
     if stored is None:
         raise Refused(_missing(field))
     return stored, user
 
 
-def _owner(session: Session, actor: Actor, user_id: int, field: str) -> UserRecord:
+def _owner(session: Session, actor: Actor, user_id: int, field: str) -> models.User:
     """Lock and return a user whose addresses the caller can change; refuses NOT_FOUND."""
-    user = session.get(UserRecord, user_id, with_for_update=True)
+    user = session.get(models.User, user_id, with_for_update=True)
     if user is not None and (_is_own(actor, user) or _manages(actor, user)):
         return user
     if user is None and actor.user_id == user_id:
@@ -315,9 +315,11 @@ def _owner(session: Session, actor: Actor, user_id: int, field: str) -> UserReco
 
 
 def _visible(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Address, ...]:
-    query = select(AddressRecord, UserRecord).join(UserRecord).where(AddressRecord.id.in_(keys))
+    query = (
+        select(models.Address, models.User).join(models.User).where(models.Address.id.in_(keys))
+    )
     if not actor.holds(Permission.MANAGE_USERS):
-        query = query.where(UserRecord.id == actor.user_id)
+        query = query.where(models.User.id == actor.user_id)
     with ports.database.reading() as session:
         return tuple(
             to_address(stored)
@@ -326,11 +328,11 @@ def _visible(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Address
         )
 
 
-def _is_own(actor: Actor, user: UserRecord) -> bool:
+def _is_own(actor: Actor, user: models.User) -> bool:
     return actor.is_account_owner and actor.user_id == user.id
 
 
-def _manages(actor: Actor, user: UserRecord) -> bool:
+def _manages(actor: Actor, user: models.User) -> bool:
     """Whether ``actor`` manages customers and, for staff, as a person staff as well."""
     manages_staff = actor.holds(Permission.MANAGE_STAFF) and not actor.is_app
     return actor.holds(Permission.MANAGE_USERS) and (not user.is_staff or manages_staff)
@@ -350,7 +352,7 @@ def _record_change(
     ports: Ports,
     actor: Actor,
     session: Session,
-    user: UserRecord,
+    user: models.User,
     action: str,
     address_id: int,
     changed: tuple[str, ...] = (),
@@ -364,7 +366,9 @@ def _record_change(
     record(ports, actor, session, user_change(action, user, after=after))
 
 
-def _result(ports: Ports, session: Session, actor: Actor, stored: AddressRecord) -> ChangedAddress:
+def _result(
+    ports: Ports, session: Session, actor: Actor, stored: models.Address
+) -> ChangedAddress:
     return ChangedAddress(
         to_address(stored), load_acted_for(ports, session, actor, stored.user_id)
     )

@@ -9,6 +9,7 @@ from functools import partial
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.keys import authenticator_app_purpose
 from app.domain.mails.mail import MailKind
@@ -23,8 +24,6 @@ from app.domain.second_factors import (
     setup_key,
 )
 from app.domain.values.errors import Problem, Refused
-from app.models import AuthenticatorAppRecord, ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.ports.second_factors import QrCode
@@ -87,10 +86,10 @@ def start_app_setup(ports: Ports, actor: Actor) -> None:
     pending = _encrypt(ports, user_id, f"{session_id} {secret}")
     with ports.database.transaction() as session:
         lock_own_account(session, actor)
-        app = session.get(AuthenticatorAppRecord, user_id)
+        app = session.get(models.AuthenticatorApp, user_id)
         if app is None:
             now = ports.clock.now()
-            app = AuthenticatorAppRecord(user_id=user_id, pending_secret="", created_at=now)
+            app = models.AuthenticatorApp(user_id=user_id, pending_secret="", created_at=now)
             session.add(app)
         if not _own_secret(ports, actor, app.pending_secret):
             app.pending_secret = pending
@@ -105,8 +104,8 @@ def show_app_setup(ports: Ports, actor: Actor) -> AppSetup | None:
         secret = _own_secret(ports, actor, _pending(session, user_id))
         if not secret:
             return None
-        email = session.scalar(select(UserRecord.email).where(UserRecord.id == user_id)) or ""
-        issuer = session.get_one(ShopRecord, SHOP_ID).name
+        email = session.scalar(select(models.User.email).where(models.User.id == user_id)) or ""
+        issuer = session.get_one(models.Shop, models.SHOP_ID).name
     apps = ports.authenticator_apps
     return AppSetup(setup_key(secret), apps.qr_code(apps.setup_uri(secret, email, issuer)))
 
@@ -114,7 +113,7 @@ def show_app_setup(ports: Ports, actor: Actor) -> AppSetup | None:
 @account_owner_only
 def cancel_app_setup(ports: Ports, actor: Actor) -> None:
     """Forget a setup that wasn't confirmed; an authenticator app that is on stays on."""
-    app, user_id = AuthenticatorAppRecord, own_id(actor)
+    app, user_id = models.AuthenticatorApp, own_id(actor)
     with ports.database.transaction() as session:
         session.execute(delete(app).where(app.user_id == user_id, app.confirmed_at.is_(None)))
         session.execute(update(app).where(app.user_id == user_id).values(pending_secret=""))
@@ -141,7 +140,7 @@ def confirm_app_setup(ports: Ports, actor: Actor, *, code: str) -> AddedFactor:
     codes = hash_first_codes(ports, user_id)
     with ports.database.transaction() as session:
         user = lock_own_account(session, actor)
-        app = session.get(AuthenticatorAppRecord, user_id)
+        app = session.get(models.AuthenticatorApp, user_id)
         if app is None or app.pending_secret != pending:
             raise Refused(SETUP_ENDED)
         is_moved = app.confirmed_at is not None
@@ -164,7 +163,7 @@ def turn_off_app(ports: Ports, actor: Actor) -> None:
 
     Refuses REQUIRED if it is the last second factor while staff need one.
     """
-    app, user_id = AuthenticatorAppRecord, own_id(actor)
+    app, user_id = models.AuthenticatorApp, own_id(actor)
     with ports.database.transaction() as session:
         user = lock_own_account(session, actor)
         removed = session.scalar(
@@ -180,7 +179,7 @@ def turn_off_app(ports: Ports, actor: Actor) -> None:
 
 
 def _pending(session: Session, user_id: int) -> str:
-    app = AuthenticatorAppRecord
+    app = models.AuthenticatorApp
     stored = session.scalar(select(app.pending_secret).where(app.user_id == user_id))
     return stored or ""
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import email_problem, email_spellings, normalize_email
 from app.domain.accounts.users import User
@@ -16,7 +17,6 @@ from app.domain.mails.values import lifetime_values
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.models import UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.accounts.account_details import add_user_updated
@@ -62,7 +62,7 @@ def confirm_account(ports: Ports, actor: Actor, *, email: str, token: str) -> Us
 
 
 @building_block
-def confirm(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+def confirm(ports: Ports, actor: Actor, session: Session, user: models.User) -> None:
     """Mark the account as confirmed, if it isn't yet.
 
     Identities with this email that their provider hadn't verified are dropped: they may belong to
@@ -161,7 +161,7 @@ def _open(
 
 
 def _send_link(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str, redirect_url: str
+    ports: Ports, actor: Actor, session: Session, user: models.User, email: str, redirect_url: str
 ) -> None:
     purpose = LinkPurpose.CHANGE_EMAIL
     token = make_link(ports, session, user, purpose, email)
@@ -179,13 +179,13 @@ def _send_link(
 
 def _notify(ports: Ports, owner: int, *, keep: bool) -> None:
     with ports.database.transaction() as session:
-        user = session.get(UserRecord, owner, with_for_update=True)
+        user = session.get(models.User, owner, with_for_update=True)
         if user is not None:
             with roll_back_unless(session, keep):
                 notify_account_owner(ports, session, user)
 
 
-def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str) -> None:
+def _move(ports: Ports, actor: Actor, session: Session, user: models.User, email: str) -> None:
     old = user.email
     user.email = email
     # The link was opened, so the new address works.

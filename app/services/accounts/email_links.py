@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.email_links import NOT_ME_PURPOSES, LinkPurpose, digest_of, state_of
 from app.domain.accounts.emails import normalize_email
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.urls.redirects import redirect_problem
 from app.domain.urls.web_urls import resolved_path
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import building_block
 from app.services.outbox.publisher import add_mail
@@ -35,7 +35,7 @@ class OpenedLink:
 
     id: int
     purpose: LinkPurpose
-    user: UserRecord
+    user: models.User
     new_email: str
     notice: Mapping[str, object]
     created_at: datetime
@@ -43,14 +43,14 @@ class OpenedLink:
 
 @building_block
 def make_link(
-    ports: Ports, session: Session, user: UserRecord, purpose: LinkPurpose, new_email: str = ""
+    ports: Ports, session: Session, user: models.User, purpose: LinkPurpose, new_email: str = ""
 ) -> str:
     """Store a link for ``user``, whose row is locked or new; return its token, which isn't stored.
 
     Earlier links for the same purpose stop working.
     """
     session.flush()
-    link = AccountLinkRecord
+    link = models.AccountLink
     earlier = link.user_id == user.id, link.purpose == purpose.value
     session.execute(delete(link).where(*earlier))
     return store_link(ports, session, user, purpose, new_email)
@@ -64,8 +64,8 @@ def find_link(
 
     Refuses INVALID on ``token``, without saying why it is invalid.
     """
-    link = session.scalar(select(AccountLinkRecord).where(*_is_of_token(token, purposes)))
-    user = None if link is None else session.get(UserRecord, link.user_id)
+    link = session.scalar(select(models.AccountLink).where(*_is_of_token(token, purposes)))
+    user = None if link is None else session.get(models.User, link.user_id)
     if link is None or user is None or not _is_valid(ports, link, user):
         raise Refused(WORTHLESS)
     return _opened(link, user)
@@ -80,10 +80,10 @@ def open_link(
     Of two that come at once, one gets it. Rows are locked in the order user, link, as everywhere.
     """
     is_it = _is_of_token(token, purposes)
-    owner = session.scalar(select(AccountLinkRecord.user_id).where(*is_it))
-    user = None if owner is None else session.get(UserRecord, owner, with_for_update=True)
-    used = delete(AccountLinkRecord).where(*is_it).returning(AccountLinkRecord)
-    link: AccountLinkRecord | None = session.scalar(used)
+    owner = session.scalar(select(models.AccountLink.user_id).where(*is_it))
+    user = None if owner is None else session.get(models.User, owner, with_for_update=True)
+    used = delete(models.AccountLink).where(*is_it).returning(models.AccountLink)
+    link: models.AccountLink | None = session.scalar(used)
     if link is None or user is None or not _is_valid(ports, link, user):
         raise Refused(WORTHLESS)
     return _opened(link, user)
@@ -92,7 +92,7 @@ def open_link(
 @building_block
 def drop_links(session: Session, user_id: int) -> None:
     """Forget every link of a person, except "This wasn't me" in security notices."""
-    link, kept = AccountLinkRecord, [purpose.value for purpose in NOT_ME_PURPOSES]
+    link, kept = models.AccountLink, [purpose.value for purpose in NOT_ME_PURPOSES]
     session.execute(delete(link).where(link.user_id == user_id, link.purpose.not_in(kept)))
 
 
@@ -136,16 +136,16 @@ def _is_own_page(public_url: str, url: str) -> bool:
 def _is_of_token(
     token: str, purposes: Collection[LinkPurpose]
 ) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    link = AccountLinkRecord
+    link = models.AccountLink
     return link.digest == digest_of(token), link.purpose.in_([one.value for one in purposes])
 
 
-def _opened(link: AccountLinkRecord, user: UserRecord) -> OpenedLink:
+def _opened(link: models.AccountLink, user: models.User) -> OpenedLink:
     purpose = LinkPurpose(link.purpose)
     return OpenedLink(link.id, purpose, user, link.new_email, link.notice, link.created_at)
 
 
-def _is_valid(ports: Ports, link: AccountLinkRecord, user: UserRecord) -> bool:
+def _is_valid(ports: Ports, link: models.AccountLink, user: models.User) -> bool:
     now_state = state_of(LinkPurpose(link.purpose), account_state(user))
     return link.expires_at > ports.clock.now() and link.state == now_state
 
@@ -164,7 +164,7 @@ def roll_back_unless(session: Session, keep: bool) -> Iterator[None]:  # noqa: F
 
 
 @building_block
-def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> None:
+def notify_account_owner(ports: Ports, session: Session, user: models.User) -> None:
     """Mail ``user``, whose row is locked, that someone tried to use their email.
 
     Only the mailbox's owner learns that the account exists. Inactive accounts, and accounts that
@@ -184,9 +184,9 @@ def was_mailed(ports: Ports, session: Session, user_id: int, purpose: LinkPurpos
     Keeps strangers from flooding someone's mailbox.
     """
     lock = timedelta(seconds=ports.configuration.reset_password_lock_time)
-    recent = select(AccountLinkRecord.id).where(
-        AccountLinkRecord.user_id == user_id,
-        AccountLinkRecord.purpose == purpose.value,
-        AccountLinkRecord.created_at > ports.clock.now() - lock,
+    recent = select(models.AccountLink.id).where(
+        models.AccountLink.user_id == user_id,
+        models.AccountLink.purpose == purpose.value,
+        models.AccountLink.created_at > ports.clock.now() - lock,
     )
     return session.scalar(recent) is not None

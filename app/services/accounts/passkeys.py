@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import passkey_values
@@ -17,9 +18,7 @@ from app.domain.sign_in.devices import device_of
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.text_rules import line_problem
-from app.models import PasskeyRecord, ShopRecord
 from app.models.record import insert_into
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.second_factors import NewPasskey, PasskeyOwner, PasskeyRefused
 from app.services.accounts.authenticator_apps import AddedFactor
@@ -98,11 +97,11 @@ class PasskeyCreation:
 @account_owner_only
 def list_passkeys(ports: Ports, actor: Actor) -> tuple[OwnPasskey, ...]:
     """Return the caller's passkeys, the oldest first."""
-    is_reported = (PasskeyRecord.public_key == "").label("is_reported")
-    columns = (*columns_for(OwnPasskey, PasskeyRecord), is_reported)
-    mine = select(*columns).where(PasskeyRecord.user_id == own_id(actor))
+    is_reported = (models.Passkey.public_key == "").label("is_reported")
+    columns = (*columns_for(OwnPasskey, models.Passkey), is_reported)
+    mine = select(*columns).where(models.Passkey.user_id == own_id(actor))
     with ports.database.reading() as session:
-        rows = session.execute(mine.order_by(PasskeyRecord.id))
+        rows = session.execute(mine.order_by(models.Passkey.id))
         return tuple(record_from(OwnPasskey, row) for row in rows)
 
 
@@ -132,7 +131,7 @@ def begin_passkey(ports: Ports, actor: Actor) -> PasskeyCreation:
         store_random(ports, actor, session, purpose, asked.token, random)
         handle = _handle_of(ports, session, user_id)
         known = known_passkeys(session, user_id)
-        shop = session.get_one(ShopRecord, SHOP_ID).name
+        shop = session.get_one(models.Shop, models.SHOP_ID).name
     full_name = f"{user.first_name} {user.last_name}".strip()
     owner = PasskeyOwner(handle, user.email, full_name or user.email)
     options = ports.passkeys.creation_options(party, shop, random, owner, known)
@@ -240,25 +239,25 @@ def _store(
         "device": device_of(actor.user_agent)[:_MAX_DEVICE_LENGTH],
         "created_at": now,
     }
-    new = insert_into(session, PasskeyRecord).values(row).on_conflict_do_nothing()
-    if session.scalar(new.returning(PasskeyRecord.id)) is None:
+    new = insert_into(session, models.Passkey).values(row).on_conflict_do_nothing()
+    if session.scalar(new.returning(models.Passkey.id)) is None:
         raise Refused(_TAKEN)
 
 
 def _handle_of(ports: Ports, session: Session, user_id: int) -> str:
     """Return what names the account to authenticators; all its passkeys have the same."""
-    stored = select(PasskeyRecord.user_handle).where(PasskeyRecord.user_id == user_id).limit(1)
+    stored = select(models.Passkey.user_handle).where(models.Passkey.user_id == user_id).limit(1)
     return session.scalar(stored) or ports.encryption.fingerprint(_HANDLE, str(user_id))
 
 
 def _require_room(session: Session, user_id: int) -> None:
-    count = select(func.count(PasskeyRecord.id)).where(PasskeyRecord.user_id == user_id)
+    count = select(func.count(models.Passkey.id)).where(models.Passkey.user_id == user_id)
     if (session.scalar(count) or 0) >= MAX_PASSKEYS:
         raise Refused(_TOO_MANY)
 
 
-def _load(session: Session, user_id: int, passkey_id: int) -> PasskeyRecord:
-    passkey = session.get(PasskeyRecord, passkey_id)
+def _load(session: Session, user_id: int, passkey_id: int) -> models.Passkey:
+    passkey = session.get(models.Passkey, passkey_id)
     if passkey is None or passkey.user_id != user_id:
         raise Refused(_MISSING)
     return passkey

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
@@ -12,8 +13,6 @@ from app.domain.mails.mail import MailKind
 from app.domain.passwords.passwords import normalize_password, own_words, password_problems
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace, SignInReason
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.models import ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.accounts.email_changes import confirm
@@ -66,14 +65,14 @@ def _hash_for_link(
     with ports.database.reading() as reading:
         opened = find_link(ports, reading, purposes, token)
         require_owner(opened, email)
-        user, shop = opened.user, reading.get_one(ShopRecord, SHOP_ID)
+        user, shop = opened.user, reading.get_one(models.Shop, models.SHOP_ID)
         words = own_words(user.email, user.first_name, user.last_name, shop.name)
     refuse_any(*weaknesses(ports, password, words))
     return ports.passwords.hash(password)
 
 
 def _replace_password(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, hashed: str, *, but: int = 0
+    ports: Ports, actor: Actor, session: Session, user: models.User, hashed: str, *, but: int = 0
 ) -> None:
     """Set a new password for ``user``, whose row is locked; end all sessions, or all ``but`` one.
 
@@ -119,7 +118,7 @@ def change_password(
     with ports.database.transaction() as session:
         # As it is now: hashing takes its time, and the mode may have changed.
         require_password_login(stored_switches(ports, session))
-        user = session.get(UserRecord, account.id, with_for_update=True)
+        user = session.get(models.User, account.id, with_for_update=True)
         if user is None or user.password_hash != account.password_hash:
             raise Refused(_CHANGED_MEANWHILE)
         # A provider's token belongs to no session here: then every session here is another.

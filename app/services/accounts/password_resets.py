@@ -10,6 +10,7 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.authorization.actor import Actor
@@ -22,7 +23,6 @@ from app.domain.sign_in.rate_limits import RESET_EMAIL
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused
-from app.models import EmailCodeRecord, ResetRequestRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link, require_redirect
 from app.services.audit.log import record, requester, store_requester, user_change
@@ -50,14 +50,14 @@ def send_reset_link(ports: Ports, actor: Actor, user_id: int, *, redirect_url: s
         found = find_manageable(session, actor, user_id)
         if not found.is_active:
             raise Refused(Problem("INACTIVE", "Activate this account first.", "id"))
-        user = claim_reset(ports, session, UserRecord.id == user_id)
+        user = claim_reset(ports, session, models.User.id == user_id)
         if user is None:
             raise Refused(too_early(ports))
         _create_link(ports, actor, session, user, redirect_url)
 
 
 @building_block
-def claim_reset(ports: Ports, session: Session, who: ColumnElement[bool]) -> UserRecord | None:
+def claim_reset(ports: Ports, session: Session, who: ColumnElement[bool]) -> models.User | None:
     """Lock and return the user who can get a link now; ``None`` if there is none.
 
     At most one link per user and ``RESET_PASSWORD_LOCK_TIME`` across processes.
@@ -65,20 +65,22 @@ def claim_reset(ports: Ports, session: Session, who: ColumnElement[bool]) -> Use
     now = ports.clock.now()
     before = now - timedelta(seconds=ports.configuration.reset_password_lock_time)
     taken = session.scalar(
-        update(UserRecord)
+        update(models.User)
         .where(
             who,
-            UserRecord.is_active.is_(True),
-            or_(UserRecord.reset_requested_at.is_(None), UserRecord.reset_requested_at <= before),
+            models.User.is_active.is_(True),
+            or_(
+                models.User.reset_requested_at.is_(None), models.User.reset_requested_at <= before
+            ),
         )
         .values(reset_requested_at=now)
-        .returning(UserRecord.id)
+        .returning(models.User.id)
     )
-    return None if taken is None else session.get_one(UserRecord, taken, populate_existing=True)
+    return None if taken is None else session.get_one(models.User, taken, populate_existing=True)
 
 
 def _create_link(
-    ports: Ports, requested_by: Actor, session: Session, user: UserRecord, redirect_url: str
+    ports: Ports, requested_by: Actor, session: Session, user: models.User, redirect_url: str
 ) -> None:
     """Create the link that ``requested_by`` asked for, with its mail, event and audit entry."""
     purpose = LinkPurpose.SET_PASSWORD
@@ -126,7 +128,7 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
     with ports.database.transaction() as session:
         require_room(session)
         session.add(
-            ResetRequestRecord(
+            models.ResetRequest(
                 email=stored_email(session, email),
                 redirect_url=redirect_url,
                 caller=store_requester(actor),
@@ -174,16 +176,16 @@ def _remove_without_account(ports: Ports) -> int:
 
 
 def _drop_without_account(ports: Ports) -> int:
-    someone = select(UserRecord.id).where(
-        UserRecord.email == ResetRequestRecord.email, UserRecord.is_active.is_(True)
+    someone = select(models.User.id).where(
+        models.User.email == models.ResetRequest.email, models.User.is_active.is_(True)
     )
-    registers = select(EmailCodeRecord.id).where(
-        EmailCodeRecord.id == ResetRequestRecord.code_id, EmailCodeRecord.new_account != ""
+    registers = select(models.EmailCode.id).where(
+        models.EmailCode.id == models.ResetRequest.code_id, models.EmailCode.new_account != ""
     )
     without_account = (
-        select(ResetRequestRecord.id)
+        select(models.ResetRequest.id)
         .where(~someone.exists(), ~registers.exists())
-        .order_by(ResetRequestRecord.id)
+        .order_by(models.ResetRequest.id)
         .limit(_MAX_REMOVED)
     )
     with ports.database.reading() as reading:
@@ -192,26 +194,26 @@ def _drop_without_account(ports: Ports) -> int:
         return 0
     with ports.database.transaction() as session:
         gone = session.scalars(
-            delete(ResetRequestRecord)
-            .where(ResetRequestRecord.id.in_(keys))
-            .returning(ResetRequestRecord.id)
+            delete(models.ResetRequest)
+            .where(models.ResetRequest.id.in_(keys))
+            .returning(models.ResetRequest.id)
         ).all()
     return len(gone)
 
 
 def _next(ports: Ports, after: int) -> int | None:
-    query = select(ResetRequestRecord.id).where(ResetRequestRecord.id > after)
+    query = select(models.ResetRequest.id).where(models.ResetRequest.id > after)
     if ports.cache.hold is not None:
-        query = query.where(ResetRequestRecord.created_at >= ports.cache.hold.since)
+        query = query.where(models.ResetRequest.created_at >= ports.cache.hold.since)
     with ports.database.reading() as session:
-        return session.scalar(query.order_by(ResetRequestRecord.id).limit(1))
+        return session.scalar(query.order_by(models.ResetRequest.id).limit(1))
 
 
 def _answer(ports: Ports, key: int) -> bool:
     with ports.database.transaction() as session:
         request = session.scalar(
-            select(ResetRequestRecord)
-            .where(ResetRequestRecord.id == key)
+            select(models.ResetRequest)
+            .where(models.ResetRequest.id == key)
             .with_for_update(skip_locked=True)
         )
         if request is None:
@@ -222,7 +224,7 @@ def _answer(ports: Ports, key: int) -> bool:
             return True
         mode = stored_switches(ports, session).password_login_mode
         if mode is not PasswordLoginMode.DISABLED:
-            user = claim_reset(ports, session, UserRecord.email == request.email)
+            user = claim_reset(ports, session, models.User.email == request.email)
             if user is not None:
                 requested_by = requester(request.caller)
                 _create_link(ports, requested_by, session, user, request.redirect_url)

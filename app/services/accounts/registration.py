@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.users import NO_KEY, User, name_problems
@@ -19,8 +20,6 @@ from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.metadata import metadata_problems
-from app.models import ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.accounts.email_links import (
@@ -89,7 +88,7 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> Registered:
     typed = new.email
     new = replace(new, email=normalize_email(typed))
     with ports.database.reading() as reading:
-        shop = reading.get_one(ShopRecord, SHOP_ID)
+        shop = reading.get_one(models.Shop, models.SHOP_ID)
         refuse_any(*_problems(ports, new, shop))
         new = replace(new, email=stored_email(reading, typed))
     work = _work(ports, new)
@@ -102,7 +101,7 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> Registered:
     return Registered(shop.enable_account_confirmation_by_email, _described(ports, new, shop))
 
 
-def _described(ports: Ports, new: NewAccount, shop: ShopRecord) -> User:
+def _described(ports: Ports, new: NewAccount, shop: models.Shop) -> User:
     now = ports.clock.now()
     return User(
         id=NO_KEY,
@@ -120,7 +119,7 @@ def _described(ports: Ports, new: NewAccount, shop: ShopRecord) -> User:
     )
 
 
-def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem | None]:
+def _problems(ports: Ports, new: NewAccount, shop: models.Shop) -> list[Problem | None]:
     words = own_words(new.email, new.first_name, new.last_name, shop.name)
     problems = [
         email_problem(new.email),
@@ -136,7 +135,7 @@ def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem |
 def _work(ports: Ports, new: NewAccount) -> _Work:
     with ports.database.reading() as reading:
         stored = reading.scalar(
-            select(UserRecord.password_hash).where(UserRecord.email == new.email)
+            select(models.User.password_hash).where(models.User.email == new.email)
         )
     hashed = ports.passwords.hash(new.password)
     match = ports.passwords.verify(stored, new.password, imported_seconds(ports))
@@ -146,9 +145,9 @@ def _work(ports: Ports, new: NewAccount) -> _Work:
 def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:
     """Create an account and notify an existing one's owner; keep one of both."""
     with ports.database.transaction(Subject(SubjectKind.EMAIL, new.email)) as session:
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        shop = session.get_one(models.Shop, models.SHOP_ID)
         existing = session.scalar(
-            select(UserRecord).where(UserRecord.email == new.email).with_for_update()
+            select(models.User).where(models.User.email == new.email).with_for_update()
         )
         if existing is None:
             user = _create(ports, actor, session, shop, new, work)
@@ -162,9 +161,9 @@ def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:
 
 
 def _create(
-    ports: Ports, actor: Actor, session: Session, shop: ShopRecord, new: NewAccount, work: _Work
-) -> UserRecord:
-    user = UserRecord(
+    ports: Ports, actor: Actor, session: Session, shop: models.Shop, new: NewAccount, work: _Work
+) -> models.User:
+    user = models.User(
         email=new.email,
         password_hash=work.password_hash,
         first_name=new.first_name,
@@ -182,8 +181,8 @@ def _register_again(
     ports: Ports,
     actor: Actor,
     session: Session,
-    shop: ShopRecord,
-    existing: UserRecord,
+    shop: models.Shop,
+    existing: models.User,
     new: NewAccount,
     *,
     is_same: bool,
@@ -215,7 +214,7 @@ def send_confirmation(ports: Ports, actor: Actor, redirect_url: str) -> None:
     if refusal is not None:
         raise Refused(replace(refusal, code="INVALID"))
     with ports.database.transaction() as session:
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        shop = session.get_one(models.Shop, models.SHOP_ID)
         if not shop.enable_account_confirmation_by_email:
             raise Refused(Problem("INVALID", "Accounts aren't confirmed by email in this shop."))
         user = lock_own_account(session, actor)
@@ -228,7 +227,7 @@ def send_confirmation(ports: Ports, actor: Actor, redirect_url: str) -> None:
 
 
 def _ask_to_confirm(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, redirect_url: str
+    ports: Ports, actor: Actor, session: Session, user: models.User, redirect_url: str
 ) -> None:
     purpose = LinkPurpose.CONFIRM_ACCOUNT
     token = make_link(ports, session, user, purpose)

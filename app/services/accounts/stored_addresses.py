@@ -7,6 +7,7 @@ from dataclasses import asdict
 from sqlalchemy import ScalarSelect, func, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.addresses import (
     MAX_ADDRESSES,
     MAX_LENGTHS,
@@ -24,7 +25,6 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import AddressCreated, AddressDeleted, AddressUpdated
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.inputs import Absent
-from app.models import AddressRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
 from app.ports import Ports
 from app.services.authorization.register import building_block
@@ -32,8 +32,8 @@ from app.services.identity.stored_metadata import save_sent_metadata
 from app.services.outbox.publisher import add_event
 
 _DEFAULTS = {
-    AddressKind.SHIPPING: AddressRecord.is_default_shipping,
-    AddressKind.BILLING: AddressRecord.is_default_billing,
+    AddressKind.SHIPPING: models.Address.is_default_shipping,
+    AddressKind.BILLING: models.Address.is_default_billing,
 }
 
 _FLAGS = {
@@ -45,7 +45,7 @@ _COLUMNS = {name: name for name in ("id", "user_id", *MAX_LENGTHS)} | _FLAGS
 
 
 @building_block
-def to_address(stored: AddressRecord) -> Address:
+def to_address(stored: models.Address) -> Address:
     return Address(
         **{name: getattr(stored, name) for name in MAX_LENGTHS},
         id=stored.id,
@@ -61,13 +61,13 @@ def addresses_text(limit: int) -> ScalarSelect[str]:
 
     Defaults come first, then the oldest; ``read_addresses`` reads it.
     """
-    is_default = AddressRecord.is_default_shipping | AddressRecord.is_default_billing
+    is_default = models.Address.is_default_shipping | models.Address.is_default_billing
     shown = (
-        select(AddressRecord)
-        .where(AddressRecord.user_id == UserRecord.id)
-        .order_by(is_default.desc(), AddressRecord.id)
+        select(models.Address)
+        .where(models.Address.user_id == models.User.id)
+        .order_by(is_default.desc(), models.Address.id)
         .limit(limit)
-        .correlate(UserRecord)
+        .correlate(models.User)
         .subquery("address")
     )
     members = {name: shown.c[column] for name, column in _COLUMNS.items()}
@@ -87,9 +87,9 @@ def addresses_by_user(
     session: Session, user_ids: Collection[int]
 ) -> Mapping[int, tuple[Address, ...]]:
     """Return the addresses of each of these users, the oldest first, in one statement."""
-    query = select(AddressRecord).where(AddressRecord.user_id.in_(user_ids))
+    query = select(models.Address).where(models.Address.user_id.in_(user_ids))
     found: dict[int, tuple[Address, ...]] = dict.fromkeys(user_ids, ())
-    for stored in session.scalars(query.order_by(AddressRecord.user_id, AddressRecord.id)):
+    for stored in session.scalars(query.order_by(models.Address.user_id, models.Address.id)):
         found[stored.user_id] += (to_address(stored),)
     return found
 
@@ -100,14 +100,14 @@ def address_snapshot(address: Address, *, of_staff: bool) -> dict[str, object]:
 
 
 @building_block
-def is_of_staff(session: Session, stored: AddressRecord) -> bool:
-    query = select(UserRecord.is_staff).where(UserRecord.id == stored.user_id)
+def is_of_staff(session: Session, stored: models.Address) -> bool:
+    query = select(models.User.is_staff).where(models.User.id == stored.user_id)
     return bool(session.scalar(query))
 
 
 @building_block
 def delete_stored_address(
-    ports: Ports, actor: Actor, session: Session, stored: AddressRecord
+    ports: Ports, actor: Actor, session: Session, stored: models.Address
 ) -> None:
     """Delete an address of a user whose row is locked, and note the event."""
     snapshot = address_snapshot(to_address(stored), of_staff=is_of_staff(session, stored))
@@ -125,20 +125,20 @@ def store_address(
     details: AddressDetails,
     *,
     validation_skipped: bool,
-) -> AddressRecord:
+) -> models.Address:
     """Add an address to a user whose row is locked.
 
     The oldest one that is no default makes room for it, when there are ``MAX_ADDRESSES``.
     """
-    of_user = AddressRecord.user_id == user_id
-    count = session.scalar(select(func.count()).select_from(AddressRecord).where(of_user)) or 0
+    of_user = models.Address.user_id == user_id
+    count = session.scalar(select(func.count()).select_from(models.Address).where(of_user)) or 0
     if count >= MAX_ADDRESSES:
-        is_default = AddressRecord.is_default_shipping | AddressRecord.is_default_billing
-        oldest = select(AddressRecord).where(of_user, ~is_default).order_by(AddressRecord.id)
+        is_default = models.Address.is_default_shipping | models.Address.is_default_billing
+        oldest = select(models.Address).where(of_user, ~is_default).order_by(models.Address.id)
         replaced = session.scalar(oldest.limit(1))
         if replaced is not None:
             delete_stored_address(ports, actor, session, replaced)
-    stored = AddressRecord(user_id=user_id, validation_skipped=validation_skipped)
+    stored = models.Address(user_id=user_id, validation_skipped=validation_skipped)
     write_details(stored, details)
     session.add(stored)
     session.flush()
@@ -153,13 +153,13 @@ def _save_default(
     user_id: int,
     change: AddressChange,
     kind: AddressKind,
-) -> AddressRecord:
+) -> models.Address:
     """Change the default address of a user whose row is locked, or add one.
 
     Refuses as ``checked_address`` does.
     """
     is_default = _DEFAULTS[kind].is_(True)
-    of_user = select(AddressRecord).where(AddressRecord.user_id == user_id, is_default)
+    of_user = select(models.Address).where(models.Address.user_id == user_id, is_default)
     stored = session.scalar(of_user.with_for_update())
     before = NO_DETAILS if stored is None else details_of(to_address(stored))
     skipped = change.skips_validation
@@ -167,13 +167,13 @@ def _save_default(
     if stored is None:
         stored = store_address(ports, actor, session, user_id, details, validation_skipped=skipped)
         make_default(session, stored, kind)
-        save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
+        save_sent_metadata(session, models.Address, stored.id, change.metadata)
         return stored
     changed = write_details(stored, details)
     if changed:
         stored.validation_skipped = skipped
         session.flush()
-    saved = save_sent_metadata(session, AddressRecord, stored.id, change.metadata)
+    saved = save_sent_metadata(session, models.Address, stored.id, change.metadata)
     if changed or saved:
         add_event(ports, actor, session, AddressUpdated(stored.id))
     return stored
@@ -212,7 +212,7 @@ def save_defaults(
 
 
 @building_block
-def write_details(stored: AddressRecord, details: AddressDetails) -> tuple[str, ...]:
+def write_details(stored: models.Address, details: AddressDetails) -> tuple[str, ...]:
     """Write ``details`` to a record; return the names of those that differ."""
     changed = [
         name for name in MAX_LENGTHS if (getattr(stored, name) or "") != getattr(details, name)
@@ -223,11 +223,11 @@ def write_details(stored: AddressRecord, details: AddressDetails) -> tuple[str, 
 
 
 @building_block
-def make_default(session: Session, stored: AddressRecord, kind: AddressKind) -> None:
+def make_default(session: Session, stored: models.Address, kind: AddressKind) -> None:
     """Make an address its user's default for ``kind``, instead of any other."""
     column = _DEFAULTS[kind]
-    others = update(AddressRecord).where(
-        AddressRecord.user_id == stored.user_id, AddressRecord.id != stored.id, column.is_(True)
+    others = update(models.Address).where(
+        models.Address.user_id == stored.user_id, models.Address.id != stored.id, column.is_(True)
     )
     session.execute(others.values({column: False}))
     setattr(stored, column.key, True)

@@ -14,12 +14,12 @@ from itertools import pairwise
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.apps.apps import HOUR, MINUTE, SPANS_KEPT, UNUSED_AFTER
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.times import span_edges
-from app.models import AppPermissionUseRecord, AppRecord, AppRequestRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, requires_person
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
@@ -113,7 +113,7 @@ def read_app_activity(
     """
     now = ports.clock.now()
     edges = period.edges(now.astimezone(zone))
-    counted = AppRequestRecord
+    counted = models.AppRequest
     with ports.database.reading() as session:
         held, uses = _permissions_and_uses(session, app_id)
         rows = session.execute(
@@ -142,12 +142,12 @@ def read_app_activity(
 def _permissions_and_uses(
     session: Session, app_id: int
 ) -> tuple[frozenset[Permission], Mapping[str, NamedRow]]:
-    use = AppPermissionUseRecord
+    use = models.AppPermissionUse
     rows = session.execute(
         select(APP_PERMISSIONS.label("held"), use.permission, use.first_used_at, use.last_used_at)
-        .select_from(AppRecord)
-        .outerjoin(use, use.app_id == AppRecord.id)
-        .where(AppRecord.id == app_id, AppRecord.is_installed)
+        .select_from(models.App)
+        .outerjoin(use, use.app_id == models.App.id)
+        .where(models.App.id == app_id, models.App.is_installed)
     ).all()
     if not rows:
         raise Refused(Problem("NOT_FOUND", "App not found.", "id"))
@@ -184,12 +184,12 @@ def _uses(
 def delete_old_activity(ports: Ports) -> int:
     """Forget counts after their time, and uses of deleted apps; return how many rows."""
     now = ports.clock.now()
-    counted, use = AppRequestRecord, AppPermissionUseRecord
+    counted, use = models.AppRequest, models.AppPermissionUse
     gone = 0
     with ports.database.transaction() as session:
         for span, kept in SPANS_KEPT.items():
             old = delete(counted).where(counted.span == span, counted.began_at < now - kept)
             gone += len(session.scalars(old.returning(counted.app_id)).all())
-        orphans = delete(use).where(use.app_id.not_in(select(AppRecord.id)))
+        orphans = delete(use).where(use.app_id.not_in(select(models.App.id)))
         gone += len(session.scalars(orphans.returning(use.app_id)).all())
     return gone

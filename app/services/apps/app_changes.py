@@ -10,6 +10,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.emails import email_problem
 from app.domain.apps.apps import App, AppType, NewAppToken, grantable_problem
 from app.domain.authorization.actor import Actor, app_grant_problem
@@ -20,7 +21,6 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT, Absent, Seen, present, require_unchanged
 from app.domain.values.text_rules import line_problem
 from app.domain.webhooks import Webhook, not_permitted
-from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -231,11 +231,11 @@ def delete_app(ports: Ports, actor: Actor, app_id: int) -> App:
     refuse_apps(actor, "id")
     with ports.database.transaction() as session:
         locked_app(session, actor, app_id, "id")
-    hooks = select(WebhookRecord.id).where(WebhookRecord.app_id == app_id)
-    remove_deliveries(ports, DeliveryRecord.webhook_id.in_(hooks))
+    hooks = select(models.Webhook.id).where(models.Webhook.app_id == app_id)
+    remove_deliveries(ports, models.Delivery.webhook_id.in_(hooks))
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "id")
-        session.execute(delete(AppRecord).where(AppRecord.id == app_id))
+        session.execute(delete(models.App).where(models.App.id == app_id))
         add_event(ports, actor, session, AppDeleted(app_id, snapshot=app_snapshot(app)))
         before = {"is_active": app.is_active, "permissions": _names(app.permissions)}
         change = Change("app.delete", "App", app_id, app.name, before=before)
@@ -258,7 +258,7 @@ def _check(actor: Actor, name: str, identifier: str, permissions: frozenset[Perm
 def _store(ports: Ports, actor: Actor, session: Session, new: NewApp) -> CreatedApp:
     if _is_taken(session, new.identifier):
         raise Refused(_UNIQUE)
-    app = AppRecord(
+    app = models.App(
         name=new.name,
         identifier=new.identifier,
         type=AppType.LOCAL.value,
@@ -289,11 +289,11 @@ def _update(ports: Ports, actor: Actor, session: Session, app: App, change: AppC
     before = (*kept, app.client_credentials_only)
     if (name, identifier, permissions, contact, only) == before:
         return app
-    stored = session.get_one(AppRecord, app.id)
+    stored = session.get_one(models.App, app.id)
     stored.name, stored.identifier, stored.contact_email = name, identifier, contact
     stored.client_credentials_only = only
     if permissions != app.permissions:
-        session.execute(delete(AppPermissionRecord).where(AppPermissionRecord.app_id == app.id))
+        session.execute(delete(models.AppPermission).where(models.AppPermission.app_id == app.id))
         _grant(session, app.id, permissions)
     session.flush()
     add_event(ports, actor, session, AppUpdated(app.id))
@@ -307,7 +307,7 @@ def _update(ports: Ports, actor: Actor, session: Session, app: App, change: AppC
 
 def _grant(session: Session, app_id: int, permissions: frozenset[Permission]) -> None:
     session.add_all(
-        AppPermissionRecord(app_id=app_id, permission=permission.value)
+        models.AppPermission(app_id=app_id, permission=permission.value)
         for permission in permissions
     )
 
@@ -331,7 +331,7 @@ def _names(permissions: frozenset[Permission]) -> list[str]:
 def _is_taken(session: Session, identifier: str, but: int | None = None) -> bool:
     if not identifier:
         return False
-    having = select(AppRecord.id).where(AppRecord.identifier == identifier, AppRecord.id != but)
+    having = select(models.App.id).where(models.App.identifier == identifier, models.App.id != but)
     return session.scalar(having) is not None
 
 
@@ -365,7 +365,7 @@ def _set_active(ports: Ports, actor: Actor, app_id: int, *, active: bool) -> App
         app = locked_app_of_any_scope(session, app_id, "id")
         if app.is_active is active:
             return app
-        session.get_one(AppRecord, app_id).is_active = active
+        session.get_one(models.App, app_id).is_active = active
         session.flush()
         add_event(ports, actor, session, AppStatusChanged(app_id))
         change = Change(

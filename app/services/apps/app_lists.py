@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, false, func, or_, select
 
+from app import models
 from app.domain.apps.apps import App, AppSortField, AppType
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
@@ -14,7 +15,6 @@ from app.domain.events import EventType
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.domain.values.pages import Page, PageRequest, empty_page
-from app.models import AppLogoRecord, AppRecord, AppTokenRecord, WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import (
     apps_only,
@@ -30,9 +30,9 @@ from app.services.lists.paging import Order, columns_for, read_by_keys, read_pag
 from app.services.webhooks.stored_webhooks import EVENTS_OF_WEBHOOK, read_events
 
 _COLUMNS = {
-    None: (AppRecord.id,),
-    AppSortField.NAME: (AppRecord.name, AppRecord.id),
-    AppSortField.CREATION_DATE: (AppRecord.created_at, AppRecord.id),
+    None: (models.App.id,),
+    AppSortField.NAME: (models.App.name, models.App.id),
+    AppSortField.CREATION_DATE: (models.App.created_at, models.App.id),
 }
 
 
@@ -64,13 +64,13 @@ def list_apps(
         return empty_page()  # no name can hold that
     query = APPS
     if filter_.search:
-        query = query.where(contains_text(AppRecord.name, filter_.search))
+        query = query.where(contains_text(models.App.name, filter_.search))
     if filter_.name:
-        query = query.where(AppRecord.name == filter_.name)
+        query = query.where(models.App.name == filter_.name)
     if filter_.is_active is not None:
-        query = query.where(AppRecord.is_active.is_(filter_.is_active))
+        query = query.where(models.App.is_active.is_(filter_.is_active))
     if filter_.type is not None:
-        query = query.where(AppRecord.type == filter_.type.value)
+        query = query.where(models.App.type == filter_.type.value)
     order = Order(_COLUMNS[sort_by], descending)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_app, APPS)
@@ -93,11 +93,11 @@ def apps_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[App,
 
 def _visible(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[App, ...]:
     shown: ColumnElement[bool] = (
-        AppRecord.is_installed.is_(True) if sees_others(actor) else false()
+        models.App.is_installed.is_(True) if sees_others(actor) else false()
     )
     if actor.is_app:
-        shown |= AppRecord.id == actor.app_id
-    return read_by_keys(ports, ALL_APPS.where(shown), AppRecord.id, keys, to_app)
+        shown |= models.App.id == actor.app_id
+    return read_by_keys(ports, ALL_APPS.where(shown), models.App.id, keys, to_app)
 
 
 @building_block
@@ -112,7 +112,7 @@ def show_calling_app(ports: Ports, actor: Actor) -> App:
     if actor.app_id is None:
         raise PermissionDenied(Caller.APP)
     with ports.database.reading() as session:
-        row = session.execute(ALL_APPS.where(AppRecord.id == actor.app_id)).one_or_none()
+        row = session.execute(ALL_APPS.where(models.App.id == actor.app_id)).one_or_none()
     if row is None:
         raise TokenRejected(TokenFault.INVALID)  # it has been deleted in this very moment
     return to_app(row)
@@ -121,8 +121,8 @@ def show_calling_app(ports: Ports, actor: Actor) -> App:
 @public
 def show_app_logo(ports: Ports, actor: Actor, name: str, size: int) -> bytes | None:
     """Return the file of an app's logo: WebP by size, PNG for 0; ``None`` if it doesn't exist."""
-    query = select(AppLogoRecord.data).where(
-        AppLogoRecord.name == name, AppLogoRecord.size == size
+    query = select(models.AppLogo.data).where(
+        models.AppLogo.name == name, models.AppLogo.size == size
     )
     with ports.database.reading() as session:
         return session.scalar(query)
@@ -150,22 +150,24 @@ def summaries_of_apps(
 ) -> Mapping[int, AppSummary]:
     """Return the summary of each of several apps; one statement for all."""
     newest = (
-        select(AppTokenRecord.last_four)
-        .where(AppTokenRecord.app_id == AppRecord.id)
-        .order_by(AppTokenRecord.id.desc())
+        select(models.AppToken.last_four)
+        .where(models.AppToken.app_id == models.App.id)
+        .order_by(models.AppToken.id.desc())
         .limit(1)
         .scalar_subquery()
     )
-    in_trouble = or_(WebhookRecord.failing_since.is_not(None), WebhookRecord.disabled_reason != "")
+    in_trouble = or_(
+        models.Webhook.failing_since.is_not(None), models.Webhook.disabled_reason != ""
+    )
     query: Select[*tuple[Any, ...]] = select(
-        AppRecord.id,
+        models.App.id,
         _of_tokens(func.count()).label("tokens"),
         func.coalesce(newest, "").label("last_four"),
-        _of_tokens(func.max(AppTokenRecord.last_used_at)).label("last_used_at"),
-        _of_tokens(func.count(AppTokenRecord.imported_hash)).label("unused_imports"),
+        _of_tokens(func.max(models.AppToken.last_used_at)).label("last_used_at"),
+        _of_tokens(func.count(models.AppToken.imported_hash)).label("unused_imports"),
         _webhooks().scalar_subquery().label("webhooks"),
         _webhooks().where(in_trouble).scalar_subquery().label("failing"),
-    ).where(AppRecord.id.in_(app_ids))
+    ).where(models.App.id.in_(app_ids))
     with ports.database.reading() as session:
         return {row.id: record_from(AppSummary, row) for row in session.execute(query)}
 
@@ -173,15 +175,17 @@ def summaries_of_apps(
 def _of_tokens(column: ColumnElement[Any]) -> ColumnElement[Any]:
     return (
         select(column)
-        .select_from(AppTokenRecord)
-        .where(AppTokenRecord.app_id == AppRecord.id)
+        .select_from(models.AppToken)
+        .where(models.AppToken.app_id == models.App.id)
         .scalar_subquery()
     )
 
 
 def _webhooks() -> Select[int]:
     return (
-        select(func.count()).select_from(WebhookRecord).where(WebhookRecord.app_id == AppRecord.id)
+        select(func.count())
+        .select_from(models.Webhook)
+        .where(models.Webhook.app_id == models.App.id)
     )
 
 
@@ -203,12 +207,12 @@ def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWe
     """Return the webhooks of an app, the oldest first; one statement."""
     query = (
         select(
-            *columns_for(AppWebhook, WebhookRecord),
-            WebhookRecord.failing_since.is_not(None).label("is_failing"),
+            *columns_for(AppWebhook, models.Webhook),
+            models.Webhook.failing_since.is_not(None).label("is_failing"),
             EVENTS_OF_WEBHOOK,
         )
-        .where(WebhookRecord.app_id == app_id)
-        .order_by(WebhookRecord.id)
+        .where(models.Webhook.app_id == app_id)
+        .order_by(models.Webhook.id)
     )
     with ports.database.reading() as session:
         rows = session.execute(query).all()

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.apps.apps import (
     DEFAULT_OVERLAP,
     App,
@@ -32,12 +33,6 @@ from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.pages import moment_range
 from app.domain.values.text_rules import is_storable, line_problem
-from app.models import (
-    AppClientRecord,
-    AppTokenRecord,
-    ExternalIdentityRecord,
-    IdentityProviderRecord,
-)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, public, requires, requires_person
@@ -103,7 +98,7 @@ def _goes_on_forever(
     ports: Ports, _actor: Actor, token_id: int, overlap: timedelta = DEFAULT_OVERLAP
 ) -> bool:
     with ports.database.reading() as session:
-        stored = session.get(AppTokenRecord, token_id)
+        stored = session.get(models.AppToken, token_id)
         return stored is not None and stored.expires_at is None
 
 
@@ -168,9 +163,9 @@ def tokens_of_apps(
     ports: Ports, actor: Actor, app_ids: Collection[int]
 ) -> Mapping[int, tuple[AppToken, ...]]:
     """Return the tokens of each of several apps, the oldest first; one statement for all."""
-    query = select(AppTokenRecord).where(AppTokenRecord.app_id.in_(app_ids))
+    query = select(models.AppToken).where(models.AppToken.app_id.in_(app_ids))
     with ports.database.reading() as session:
-        stored = session.scalars(query.order_by(AppTokenRecord.id))
+        stored = session.scalars(query.order_by(models.AppToken.id))
         tokens = [to_token(token) for token in stored]
     return {
         app_id: tuple(token for token in tokens if token.app_id == app_id) for app_id in app_ids
@@ -232,7 +227,7 @@ def link_app_client(ports: Ports, actor: Actor, app_id: int, new: NewClientLink)
             app = locked_app(session, actor, app_id, "app")
             provider = _linkable_provider(session, new.provider)
             _refuse_person(session, provider.issuer, subject)
-            stored = AppClientRecord(
+            stored = models.AppClient(
                 app_id=app_id,
                 provider_id=provider.id,
                 issuer=provider.issuer,
@@ -265,13 +260,13 @@ def unlink_app_client(ports: Ports, actor: Actor, link_id: int) -> ClientLink:
     missing = Refused(Problem("NOT_FOUND", "Linked client not found.", "id"))
     with ports.database.transaction() as session:
         app_id = session.scalar(
-            select(AppClientRecord.app_id).where(AppClientRecord.id == link_id)
+            select(models.AppClient.app_id).where(models.AppClient.id == link_id)
         )
         if app_id is None:
             raise missing
         app = locked_app(session, actor, app_id, "id")
         found = session.execute(
-            _LINKS.where(AppClientRecord.id == link_id).with_for_update(of=AppClientRecord)
+            _LINKS.where(models.AppClient.id == link_id).with_for_update(of=models.AppClient)
         ).one_or_none()
         if found is None:
             raise missing
@@ -298,7 +293,7 @@ def list_app_clients(ports: Ports, actor: Actor, app_id: int) -> tuple[ClientLin
 @requires_person(Permission.MANAGE_APPS)
 def clients_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[ClientLink, ...]:
     """Return the clients linked to an app that exists, the oldest first; one statement."""
-    of_app = _LINKS.where(AppClientRecord.app_id == app_id).order_by(AppClientRecord.id)
+    of_app = _LINKS.where(models.AppClient.app_id == app_id).order_by(models.AppClient.id)
     with ports.database.reading() as session:
         return tuple(_to_link(*row) for row in session.execute(of_app))
 
@@ -313,12 +308,12 @@ def linkable_providers(ports: Ports, actor: Actor) -> Mapping[str, str]:
     }
 
 
-_LINKS = select(AppClientRecord, IdentityProviderRecord.slug).join(
-    IdentityProviderRecord, IdentityProviderRecord.id == AppClientRecord.provider_id
+_LINKS = select(models.AppClient, models.IdentityProvider.slug).join(
+    models.IdentityProvider, models.IdentityProvider.id == models.AppClient.provider_id
 )
 
 
-def _to_link(stored: AppClientRecord, slug: str) -> ClientLink:
+def _to_link(stored: models.AppClient, slug: str) -> ClientLink:
     return record_from(ClientLink, stored, provider=slug)
 
 
@@ -337,12 +332,12 @@ def _text_problems(value: str, field: str) -> tuple[Problem | None, ...]:
     return (line_problem(value, field, max_length=MAX_SUBJECT_LENGTH),)
 
 
-def _linkable_provider(session: Session, slug: str) -> IdentityProviderRecord:
+def _linkable_provider(session: Session, slug: str) -> models.IdentityProvider:
     """Return the provider, locked until the end of the transaction.
 
     Refuses NOT_FOUND, and INVALID for one whose tokens no client can be linked by.
     """
-    of_slug = select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
+    of_slug = select(models.IdentityProvider).where(models.IdentityProvider.slug == slug)
     provider = session.scalar(of_slug.with_for_update(read=True)) if is_storable(slug) else None
     if provider is None:
         raise Refused(Problem("NOT_FOUND", "Identity provider not found.", "provider"))
@@ -350,7 +345,7 @@ def _linkable_provider(session: Session, slug: str) -> IdentityProviderRecord:
     return provider
 
 
-def _linking_problem(provider: Provider | IdentityProviderRecord) -> Problem | None:
+def _linking_problem(provider: Provider | models.IdentityProvider) -> Problem | None:
     if not provider.issuer or not provider.audience:
         return Problem("INVALID", CLIENTS_NEED, "provider")
     if not provider.json_web_key_set_url or not provider.user_info_url:
@@ -361,22 +356,22 @@ def _linking_problem(provider: Provider | IdentityProviderRecord) -> Problem | N
 
 def _refuse_person(session: Session, issuer: str, subject: str) -> None:
     """Refuse INVALID if somebody has signed in with that subject: it isn't a client's."""
-    identity = ExternalIdentityRecord
+    identity = models.ExternalIdentity
     of_person = select(identity.id).where(identity.issuer == issuer, identity.subject == subject)
     if session.scalar(of_person) is not None:
         message = "This is the subject of a person's account, not of a client's own account."
         raise Refused(Problem("INVALID", message, "subject"))
 
 
-def _find(session: Session, actor: Actor, token_id: int) -> tuple[AppTokenRecord, App]:
+def _find(session: Session, actor: Actor, token_id: int) -> tuple[models.AppToken, App]:
     """Return the token and its app, both locked, the app first."""
     missing = Refused(Problem("NOT_FOUND", "Token not found.", "id"))
-    of_token = AppTokenRecord.id == token_id
-    app_id = session.scalar(select(AppTokenRecord.app_id).where(of_token))
+    of_token = models.AppToken.id == token_id
+    app_id = session.scalar(select(models.AppToken.app_id).where(of_token))
     if app_id is None:
         raise missing
     app = locked_app(session, actor, app_id, "id")
-    stored = session.scalar(select(AppTokenRecord).where(of_token).with_for_update())
+    stored = session.scalar(select(models.AppToken).where(of_token).with_for_update())
     if stored is None:
         raise missing
     return stored, app

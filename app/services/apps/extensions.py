@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy import Select, bindparam, select
 
+from app import models
 from app.domain.apps.apps import (
     EXTENSION_TOKEN_LIFETIME,
     App,
@@ -19,7 +20,6 @@ from app.domain.sign_in.tokens import Subject, TokenType, make_claims
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
-from app.models import AppExtensionRecord, AppRecord, SessionRecord
 from app.ports import NamedRow, Ports
 from app.services.apps.app_lists import sees_others
 from app.services.authorization.register import staff_and_apps
@@ -28,12 +28,12 @@ from app.services.identity.stored_apps import APP_COLUMNS, to_app
 from app.services.keys import ring
 from app.services.lists.paging import Order, columns_for, read_page, record_from
 
-_BY_AGE = Order((AppExtensionRecord.id,))
-_COLUMNS = columns_for(Extension, AppExtensionRecord)
+_BY_AGE = Order((models.AppExtension.id,))
+_COLUMNS = columns_for(Extension, models.AppExtension)
 _OF_ACTIVE_APPS: Select[*tuple[object, ...]] = (
     select(*APP_COLUMNS, *_COLUMNS)
-    .join(AppExtensionRecord, AppExtensionRecord.app_id == AppRecord.id)
-    .where(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(True))
+    .join(models.AppExtension, models.AppExtension.app_id == models.App.id)
+    .where(models.App.is_active.is_(True), models.App.is_installed.is_(True))
 )
 
 
@@ -58,11 +58,11 @@ def list_extensions(
         return empty_page()  # nothing can be called that
     query = _OF_ACTIVE_APPS
     if not sees_others(actor):
-        query = query.where(AppRecord.id == actor.app_id)
+        query = query.where(models.App.id == actor.app_id)
     if mounts:
-        query = query.where(AppExtensionRecord.mount.in_(mounts))
+        query = query.where(models.AppExtension.mount.in_(mounts))
     if filter_.target:
-        query = query.where(AppExtensionRecord.target == filter_.target.upper())
+        query = query.where(models.AppExtension.target == filter_.target.upper())
     with ports.database.reading() as session:
         return read_page(ports, session, query, _BY_AGE, page, _of_its_app)
 
@@ -73,7 +73,7 @@ def show_extension(ports: Ports, actor: Actor, extension_id: int) -> Extension |
 
     Raises ``PermissionDenied`` to an app without MANAGE_APPS for what isn't its own.
     """
-    query = _OF_ACTIVE_APPS.where(AppExtensionRecord.id == extension_id)
+    query = _OF_ACTIVE_APPS.where(models.AppExtension.id == extension_id)
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
     extension = None if row is None else _of_its_app(row)
@@ -90,11 +90,11 @@ def extensions_of_apps(
     """Return the extensions of each of several apps, active or not; one statement for all."""
     by_id = {app.id: app for app in apps}
     query: Select[*tuple[object, ...]] = select(
-        AppExtensionRecord.app_id.label("extended_id"), *_COLUMNS
+        models.AppExtension.app_id.label("extended_id"), *_COLUMNS
     )
-    query = query.where(AppExtensionRecord.app_id.in_(by_id))
+    query = query.where(models.AppExtension.app_id.in_(by_id))
     with ports.database.reading() as session:
-        rows = session.execute(query.order_by(AppExtensionRecord.id)).all()
+        rows = session.execute(query.order_by(models.AppExtension.id)).all()
     found = [_extension(by_id[row.extended_id], row) for row in rows]
     return {
         app_id: tuple(extension for extension in found if extension.app.id == app_id)
@@ -112,8 +112,8 @@ def _extension(app: App, row: NamedRow) -> Extension:
 
 
 _SESSION: Select[*tuple[object, ...]] = select(
-    SessionRecord.token, SessionRecord.expires_at
-).where(SessionRecord.id == bindparam("session_id"))
+    models.Session.token, models.Session.expires_at
+).where(models.Session.id == bindparam("session_id"))
 
 
 @staff_and_apps

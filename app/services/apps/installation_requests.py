@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.apps.apps import (
     LOGO_SIZES,
     MAX_LOGO_SIZE,
@@ -21,7 +22,6 @@ from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.installation import SCHEMA_VERSION
 from app.domain.values.text import Phrase
 from app.domain.values.text_rules import line_problem
-from app.models import AppInstallationRecord, AppRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from app.ports.images import InvalidImage
@@ -141,7 +141,7 @@ def _query_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _identifier_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
-    taken = select(AppRecord.name).where(AppRecord.identifier == manifest.identifier)
+    taken = select(models.App.name).where(models.App.identifier == manifest.identifier)
     with ports.database.reading() as session:
         name = session.scalar(taken)
     if name is not None:
@@ -191,7 +191,7 @@ def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Ins
     refuse_any(*problems)
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        stored = AppInstallationRecord(
+        stored = models.AppInstallation(
             app_name=name,
             manifest_url=request.manifest_url,
             permissions=joined_names(request.permissions),
@@ -254,12 +254,12 @@ def delete_failed_installation(ports: Ports, actor: Actor, installation_id: int)
 @requires_person(Permission.MANAGE_APPS)
 def list_installations(ports: Ports, actor: Actor) -> tuple[Installation, ...]:
     """The installations that are under way or have failed (`appsInstallations`), oldest first."""
-    query = select(AppInstallationRecord).order_by(AppInstallationRecord.id)
+    query = select(models.AppInstallation).order_by(models.AppInstallation.id)
     with ports.database.reading() as session:
         return tuple(map(_to_installation, session.scalars(query)))
 
 
-def _to_installation(stored: AppInstallationRecord) -> Installation:
+def _to_installation(stored: models.AppInstallation) -> Installation:
     """Return the installation of a record, without its lease."""
     return record_from(
         Installation,
@@ -270,8 +270,8 @@ def _to_installation(stored: AppInstallationRecord) -> Installation:
     )
 
 
-def _failed(session: Session, installation_id: int) -> AppInstallationRecord:
-    query = select(AppInstallationRecord).where(AppInstallationRecord.id == installation_id)
+def _failed(session: Session, installation_id: int) -> models.AppInstallation:
+    query = select(models.AppInstallation).where(models.AppInstallation.id == installation_id)
     stored = session.scalar(query.with_for_update())
     if stored is None:
         raise Refused(Problem("NOT_FOUND", "Installation not found.", "id"))
@@ -282,7 +282,7 @@ def _failed(session: Session, installation_id: int) -> AppInstallationRecord:
 
 
 def _change(
-    verb: str, stored: AppInstallationRecord, *, after: Mapping[str, object] | None = None
+    verb: str, stored: models.AppInstallation, *, after: Mapping[str, object] | None = None
 ) -> Change:
     action = f"app_installation.{verb}"
     return Change(action, "AppInstallation", stored.id, stored.app_name, after=after or {})

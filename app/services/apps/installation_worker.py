@@ -14,6 +14,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.apps.apps import (
     LOGO_NAME_LENGTH,
     MAX_INSTALLATION_ATTEMPTS,
@@ -33,13 +34,6 @@ from app.domain.values.errors import Refused
 from app.domain.values.installation import SCHEMA_VERSION
 from app.domain.values.text import Sentence, text
 from app.domain.webhooks import Saver, Webhook
-from app.models import (
-    AppExtensionRecord,
-    AppInstallationRecord,
-    AppLogoRecord,
-    AppPermissionRecord,
-    AppRecord,
-)
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse, json_members
 from app.services.apps.installation_requests import load_logo, load_manifest
@@ -64,7 +58,7 @@ class MadeApp:
 def store_app(
     ports: Ports,
     session: Session,
-    installation: AppInstallationRecord,
+    installation: models.AppInstallation,
     manifest: Manifest,
     saver: Saver,
 ) -> MadeApp:
@@ -74,7 +68,7 @@ def store_app(
     ``saver``, who installs it.
     """
     now = ports.clock.now()
-    app = AppRecord(
+    app = models.App(
         name=installation.app_name,
         identifier=manifest.identifier,
         type=AppType.THIRDPARTY.value,
@@ -96,7 +90,7 @@ def store_app(
     session.add(app)
     session.flush()
     session.add_all(
-        AppPermissionRecord(app_id=app.id, permission=permission.value)
+        models.AppPermission(app_id=app.id, permission=permission.value)
         for permission in split_names(installation.permissions)
     )
     session.add_all(_extension(app.id, extension) for extension in manifest.extensions)
@@ -108,8 +102,8 @@ def store_app(
     return MadeApp(app.id, token)
 
 
-def _extension(app_id: int, extension: ManifestExtension) -> AppExtensionRecord:
-    return AppExtensionRecord(
+def _extension(app_id: int, extension: ManifestExtension) -> models.AppExtension:
+    return models.AppExtension(
         app_id=app_id,
         label=extension.label,
         url=extension.url,
@@ -121,7 +115,7 @@ def _extension(app_id: int, extension: ManifestExtension) -> AppExtensionRecord:
     )
 
 
-def _webhook(app: AppRecord, webhook: ManifestWebhook, saver: Saver) -> Webhook:
+def _webhook(app: models.App, webhook: ManifestWebhook, saver: Saver) -> Webhook:
     return Webhook(
         id=0,
         app_id=app.id,
@@ -259,14 +253,14 @@ def _end(ports: Ports, claimed: _Claimed) -> None:
 def _claim(ports: Ports) -> _Claimed | None:
     """Lease the installation that has waited longest; remove what an earlier attempt stored."""
     now = ports.clock.now()
-    waiting = AppInstallationRecord.next_attempt_at <= now
+    waiting = models.AppInstallation.next_attempt_at <= now
     with ports.database.reading() as session:
-        if session.scalar(select(AppInstallationRecord.id).where(waiting).limit(1)) is None:
+        if session.scalar(select(models.AppInstallation.id).where(waiting).limit(1)) is None:
             return None  # as nearly always: no transaction has to be opened to find that out
     due = (
-        select(AppInstallationRecord)
+        select(models.AppInstallation)
         .where(waiting)
-        .order_by(AppInstallationRecord.next_attempt_at)
+        .order_by(models.AppInstallation.next_attempt_at)
         .limit(1)
         .with_for_update(skip_locked=True)
     )
@@ -296,11 +290,11 @@ def _store_logo(ports: Ports, claimed: _Claimed, files: Mapping[int, bytes]) -> 
     """Replace the installation's logo by these files."""
     with ports.database.transaction() as session:
         stored = _leased_installation(session, claimed)
-        of_installation = AppLogoRecord.installation_id == stored.id
-        session.execute(delete(AppLogoRecord).where(of_installation))
+        of_installation = models.AppLogo.installation_id == stored.id
+        session.execute(delete(models.AppLogo).where(of_installation))
         stored.logo = ports.randomness.token(LOGO_NAME_LENGTH) if files else ""
         session.add_all(
-            AppLogoRecord(name=stored.logo, size=size, installation_id=stored.id, data=data)
+            models.AppLogo(name=stored.logo, size=size, installation_id=stored.id, data=data)
             for size, data in files.items()
         )
 
@@ -329,10 +323,10 @@ def _finish(ports: Ports, claimed: _Claimed) -> None:
     with ports.database.transaction() as session:
         stored = _leased_installation(session, claimed)
         _require_requester(ports, session, stored)
-        app = session.get_one(AppRecord, stored.app_id)
+        app = session.get_one(models.App, stored.app_id)
         app.is_installed, app.is_active, app.logo = True, stored.activate, stored.logo
-        of_installation = AppLogoRecord.installation_id == stored.id
-        owned = update(AppLogoRecord).where(of_installation)
+        of_installation = models.AppLogo.installation_id == stored.id
+        owned = update(models.AppLogo).where(of_installation)
         session.execute(owned.values(app_id=app.id, installation_id=None))
         add_event(ports, requested_by, session, AppInstalled(app.id))
         after = {
@@ -368,10 +362,10 @@ def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
         record(ports, claimed.requested_by, session, change)
 
 
-def _leased_installation(session: Session, claimed: _Claimed) -> AppInstallationRecord:
+def _leased_installation(session: Session, claimed: _Claimed) -> models.AppInstallation:
     """Return the installation while this worker holds its lease; else raise ``_LeaseLost``."""
-    query = select(AppInstallationRecord).where(
-        AppInstallationRecord.id == claimed.id, AppInstallationRecord.lease == claimed.lease
+    query = select(models.AppInstallation).where(
+        models.AppInstallation.id == claimed.id, models.AppInstallation.lease == claimed.lease
     )
     stored = session.scalar(query.with_for_update())
     if stored is None:
@@ -379,18 +373,18 @@ def _leased_installation(session: Session, claimed: _Claimed) -> AppInstallation
     return stored
 
 
-def _require_requester(ports: Ports, session: Session, stored: AppInstallationRecord) -> None:
+def _require_requester(ports: Ports, session: Session, stored: models.AppInstallation) -> None:
     require_requester(ports, session, stored.caller, split_names(stored.permissions))
 
 
-def _remove_app(session: Session, stored: AppInstallationRecord) -> None:
+def _remove_app(session: Session, stored: models.AppInstallation) -> None:
     """Remove the app of an installation that did not come to its end, with its token."""
     if stored.app_id is None:
         return
-    half = AppRecord.id == stored.app_id, AppRecord.is_installed.is_(False)
+    half = models.App.id == stored.app_id, models.App.is_installed.is_(False)
     stored.app_id = None
     session.flush()
-    session.execute(delete(AppRecord).where(*half))
+    session.execute(delete(models.App).where(*half))
 
 
 def _problem_text(refused: Refused) -> str:

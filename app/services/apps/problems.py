@@ -6,13 +6,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.apps.apps import MAX_PROBLEMS, AppProblem, ProblemReport
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.text_rules import is_storable
-from app.models import AppProblemRecord, AppRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -25,8 +25,8 @@ from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.stored_apps import locked_app_of_any_scope
 from app.services.lists.paging import columns_for, record_from
 
-_PROBLEMS: Select[*tuple[object, ...]] = select(*columns_for(AppProblem, AppProblemRecord))
-_OPEN = AppProblemRecord.dismissed_by.is_(None)
+_PROBLEMS: Select[*tuple[object, ...]] = select(*columns_for(AppProblem, models.AppProblem))
+_OPEN = models.AppProblem.dismissed_by.is_(None)
 
 
 @staff_and_apps
@@ -40,10 +40,10 @@ def problems_of_apps(
     is_its_own = actor.is_app and set(app_ids) <= {actor.app_id}
     if not is_its_own and (actor.is_app or not actor.holds(Permission.MANAGE_APPS)):
         raise PermissionDenied(Permission.MANAGE_APPS)
-    query = _PROBLEMS.where(AppProblemRecord.app_id.in_(app_ids))
+    query = _PROBLEMS.where(models.AppProblem.app_id.in_(app_ids))
     found: dict[int, tuple[AppProblem, ...]] = dict.fromkeys(app_ids, ())
     with ports.database.reading() as session:
-        for row in session.execute(query.order_by(AppProblemRecord.id.desc())):
+        for row in session.execute(query.order_by(models.AppProblem.id.desc())):
             found[row.app_id] += (record_from(AppProblem, row),)
     return found
 
@@ -53,7 +53,7 @@ def dismissers_of_problems(
     ports: Ports, _actor: Actor, user_ids: Collection[int]
 ) -> Mapping[int, User]:
     """Return the people of these keys, who dismissed problems (`AppProblemDismissed.user`)."""
-    query = select(*USER_COLUMNS).where(UserRecord.id.in_(user_ids))
+    query = select(*USER_COLUMNS).where(models.User.id.in_(user_ids))
     with ports.database.reading() as session:
         return {user.id: user for user in map(read_user, session.execute(query))}
 
@@ -71,9 +71,9 @@ def report_problem(ports: Ports, actor: Actor, report: ProblemReport) -> AppProb
         # The app's row orders its reports: each counts.
         locked_app_of_any_scope(session, app_id, "app")
         last = session.scalar(
-            select(AppProblemRecord)
-            .where(AppProblemRecord.app_id == app_id, AppProblemRecord.key == report.key, _OPEN)
-            .order_by(AppProblemRecord.updated_at.desc(), AppProblemRecord.id.desc())
+            select(models.AppProblem)
+            .where(models.AppProblem.app_id == app_id, models.AppProblem.key == report.key, _OPEN)
+            .order_by(models.AppProblem.updated_at.desc(), models.AppProblem.id.desc())
             .limit(1)
         )
         if (
@@ -81,7 +81,7 @@ def report_problem(ports: Ports, actor: Actor, report: ProblemReport) -> AppProb
             or not report.aggregation_minutes
             or last.updated_at < now - report.aggregation
         ):
-            last = AppProblemRecord(
+            last = models.AppProblem(
                 app_id=app_id, key=report.key, count=0, message="", created_at=now
             )
             _make_room(session, app_id)
@@ -90,7 +90,7 @@ def report_problem(ports: Ports, actor: Actor, report: ProblemReport) -> AppProb
         last.is_critical = report.is_critical(last.count)
         session.add(last)
         session.flush()
-        row = session.execute(_PROBLEMS.where(AppProblemRecord.id == last.id)).one()
+        row = session.execute(_PROBLEMS.where(models.AppProblem.id == last.id)).one()
         return record_from(AppProblem, row)
 
 
@@ -109,12 +109,12 @@ def dismiss_own_problems(
 
     Refuses INVALID on ``ids`` for one that isn't the app's, whether another app has it or none.
     """
-    own = AppProblemRecord.app_id == actor.app_id
+    own = models.AppProblem.app_id == actor.app_id
     with ports.database.transaction() as session:
-        found = select(AppProblemRecord.id).where(AppProblemRecord.id.in_(ids), own)
+        found = select(models.AppProblem.id).where(models.AppProblem.id.in_(ids), own)
         if ids and set(session.scalars(found)) != set(ids):
             raise Refused(Problem("INVALID", "Choose problems of this app.", "ids"))
-        chosen = AppProblemRecord.id.in_(ids) if ids else _has_key(keys)
+        chosen = models.AppProblem.id.in_(ids) if ids else _has_key(keys)
         session.execute(_dismissal(own & chosen).values(dismissed_by=""))
 
 
@@ -122,7 +122,7 @@ def dismiss_own_problems(
 def dismiss_problems(ports: Ports, actor: Actor, ids: Collection[int]) -> None:
     """Dismiss these problems of apps (`appProblemDismiss`); unknown ones are left out."""
     with ports.database.transaction() as session:
-        _dismiss(ports, actor, session, AppProblemRecord.id.in_(ids))
+        _dismiss(ports, actor, session, models.AppProblem.id.in_(ids))
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -135,19 +135,19 @@ def dismiss_problems_of_app(
     """
     with ports.database.transaction() as session:
         locked_app_of_any_scope(session, app_id, "app")
-        of_app = AppProblemRecord.app_id == app_id
+        of_app = models.AppProblem.app_id == app_id
         _dismiss(ports, actor, session, of_app & _has_key(keys))
 
 
 def _has_key(keys: Collection[str]) -> ColumnElement[bool]:
     """Match problems with one of ``keys``; no problem has one that can't be stored."""
-    return AppProblemRecord.key.in_(filter(is_storable, keys))
+    return models.AppProblem.key.in_(filter(is_storable, keys))
 
 
 def _dismiss(ports: Ports, actor: Actor, session: Session, chosen: ColumnElement[bool]) -> None:
     query = (
-        select(AppProblemRecord.app_id, AppRecord.name, AppProblemRecord.key)
-        .join(AppRecord, AppRecord.id == AppProblemRecord.app_id)
+        select(models.AppProblem.app_id, models.App.name, models.AppProblem.key)
+        .join(models.App, models.App.id == models.AppProblem.app_id)
         .where(_OPEN, chosen)
     )
     found: dict[tuple[int, str], list[str]] = {}
@@ -165,20 +165,20 @@ def _dismiss(ports: Ports, actor: Actor, session: Session, chosen: ColumnElement
 
 def _dismissal(chosen: ColumnElement[bool]) -> Any:
     return (
-        update(AppProblemRecord).where(_OPEN, chosen).execution_options(synchronize_session=False)
+        update(models.AppProblem).where(_OPEN, chosen).execution_options(synchronize_session=False)
     )
 
 
 def _make_room(session: Session, app_id: int) -> None:
     """Delete what was updated longest ago, so that one more isn't more than are kept."""
-    of_app = AppProblemRecord.app_id == app_id
-    count = session.scalar(select(func.count()).select_from(AppProblemRecord).where(of_app)) or 0
+    of_app = models.AppProblem.app_id == app_id
+    count = session.scalar(select(func.count()).select_from(models.AppProblem).where(of_app)) or 0
     if count >= MAX_PROBLEMS:
         oldest = (
-            select(AppProblemRecord.id)
+            select(models.AppProblem.id)
             .where(of_app)
-            .order_by(AppProblemRecord.updated_at, AppProblemRecord.id)
+            .order_by(models.AppProblem.updated_at, models.AppProblem.id)
             .limit(count - MAX_PROBLEMS + 1)
         )
         keys = session.scalars(oldest).all()
-        session.execute(delete(AppProblemRecord).where(AppProblemRecord.id.in_(keys)))
+        session.execute(delete(models.AppProblem).where(models.AppProblem.id.in_(keys)))

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlalchemy import ColumnElement, Select, delete, false, func, literal, or_, select, union_all
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.audit import (
     MAX_SEARCHED,
     MAX_TEXT_LENGTH,
@@ -24,15 +25,6 @@ from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import OnProgress, ignore_progress
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item, with_items
-from app.models import (
-    AppRecord,
-    AuditRecord,
-    ChannelRecord,
-    GroupRecord,
-    UserRecord,
-    WebhookRecord,
-)
-from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -45,27 +37,27 @@ from app.services.authorization.register import (
 from app.services.lists.filters import can_match, contains_text
 from app.services.lists.paging import Order, columns_for, read_by_keys, read_page, record_from
 
-_COLUMNS = columns_for(AuditEntry, AuditRecord)
-_BY_TIME = (AuditRecord.at, AuditRecord.id)
+_COLUMNS = columns_for(AuditEntry, models.AuditEntry)
+_BY_TIME = (models.AuditEntry.at, models.AuditEntry.id)
 _EXPORTED_AT_ONCE = 500
 _DELETED_AT_ONCE = 1000
 _NO_SYNC = {"synchronize_session": False}
-_IS_LASTING = AuditRecord.own_profile == false()
+_IS_LASTING = models.AuditEntry.own_profile == false()
 _ALL = AuditFilter()
 
 
 _NAMED = {
-    "App": (AppRecord.id, AppRecord.name),
-    "Channel": (ChannelRecord.id, ChannelRecord.name),
-    "Group": (GroupRecord.id, GroupRecord.name),
-    "User": (UserRecord.id, UserRecord.email),
-    "Webhook": (WebhookRecord.id, WebhookRecord.name),
+    "App": (models.App.id, models.App.name),
+    "Channel": (models.Channel.id, models.Channel.name),
+    "Group": (models.Group.id, models.Group.name),
+    "User": (models.User.id, models.User.email),
+    "Webhook": (models.Webhook.id, models.Webhook.name),
 }
 """Key and name of the records that entries refer to, by type."""
 
 
 def _entries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[AuditEntry, ...]:
-    found = read_by_keys(ports, select(*_COLUMNS), AuditRecord.id, keys, _entry)
+    found = read_by_keys(ports, select(*_COLUMNS), models.AuditEntry.id, keys, _entry)
     with ports.database.reading() as session:
         return _with_names(session, found)
 
@@ -86,7 +78,7 @@ def list_entries(
         return empty_page()  # no entry can hold that
     order = Order(_BY_TIME, descending=not filter_.oldest_first)
     with ports.database.reading() as session:
-        whole = select(AuditRecord.id).where(*_profile_conditions(filter_))
+        whole = select(models.AuditEntry.id).where(*_profile_conditions(filter_))
         found = read_page(ports, session, _query(filter_), order, page, _entry, whole)
         return with_items(found, _with_names(session, found.items))
 
@@ -95,7 +87,9 @@ def list_entries(
 def show_entry(ports: Ports, actor: Actor, entry_id: int) -> AuditEntry | None:
     """Return the entry of that key; ``None`` for none."""
     with ports.database.reading() as session:
-        row = session.execute(select(*_COLUMNS).where(AuditRecord.id == entry_id)).one_or_none()
+        row = session.execute(
+            select(*_COLUMNS).where(models.AuditEntry.id == entry_id)
+        ).one_or_none()
         return None if row is None else _with_names(session, (_entry(row),))[0]
 
 
@@ -142,8 +136,16 @@ def last_change(
     ``None`` without an entry, and for a change by someone else that isn't the caller's business.
     """
     newest = (column.desc() for column in _BY_TIME)
-    of_subject = (AuditRecord.subject_type == subject_type, AuditRecord.subject_id == subject_id)
-    columns = (AuditRecord.id, AuditRecord.at, AuditRecord.actor_name, AuditRecord.actor_user_id)
+    of_subject = (
+        models.AuditEntry.subject_type == subject_type,
+        models.AuditEntry.subject_id == subject_id,
+    )
+    columns = (
+        models.AuditEntry.id,
+        models.AuditEntry.at,
+        models.AuditEntry.actor_name,
+        models.AuditEntry.actor_user_id,
+    )
     with ports.database.reading() as session:
         found = select(*columns).where(*of_subject).order_by(*newest).limit(1)
         row = session.execute(found).one_or_none()
@@ -174,7 +176,7 @@ class Pruned:
 @internal
 def count_before(ports: Ports, actor: Actor, before: datetime) -> int:
     """Return how many entries ``prune_entries`` would delete."""
-    older = select(func.count()).where(AuditRecord.at < before)
+    older = select(func.count()).where(models.AuditEntry.at < before)
     with ports.database.reading() as session:
         return session.scalar(older) or 0
 
@@ -203,7 +205,9 @@ def prune_entries(
     after = {"before": before.isoformat(), "entries": total, "exported": file is not None}
     if total:
         with ports.database.transaction() as session:
-            record(ports, actor, session, Change("audit.prune", "Shop", SHOP_ID, after=after))
+            record(
+                ports, actor, session, Change("audit.prune", "Shop", models.SHOP_ID, after=after)
+            )
     return Pruned(delete_entries(ports, before, total, on_progress), exported)
 
 
@@ -212,11 +216,11 @@ def delete_entries(
     ports: Ports, before: datetime, total: int = 0, on_progress: OnProgress = ignore_progress
 ) -> int:
     """Delete the entries from before ``before``, in small transactions; return their number."""
-    old = select(AuditRecord.id).where(AuditRecord.at < before).order_by(*_BY_TIME)
+    old = select(models.AuditEntry.id).where(models.AuditEntry.at < before).order_by(*_BY_TIME)
     some = (
-        delete(AuditRecord)
-        .where(AuditRecord.id.in_(old.limit(_DELETED_AT_ONCE)))
-        .returning(AuditRecord.id)
+        delete(models.AuditEntry)
+        .where(models.AuditEntry.id.in_(old.limit(_DELETED_AT_ONCE)))
+        .returning(models.AuditEntry.id)
     )
     deleted = 0
     while True:
@@ -230,7 +234,7 @@ def delete_entries(
 
 def _lines(ports: Ports, before: datetime) -> Iterator[str]:
     with ports.snapshots.snapshot() as session:
-        older = select(*_COLUMNS).where(AuditRecord.at < before).order_by(*_BY_TIME)
+        older = select(*_COLUMNS).where(models.AuditEntry.at < before).order_by(*_BY_TIME)
         rows = session.execute(older.execution_options(yield_per=_EXPORTED_AT_ONCE))
         for row in rows:
             fields = asdict(_entry(row))
@@ -269,7 +273,7 @@ def _query(filter_: AuditFilter) -> Select[*tuple[object, ...]]:
         return query
     newest = (column.desc() for column in _BY_TIME)
     # Bounded: whatever is looked for, the trail is never read from end to end.
-    log = AuditRecord
+    log = models.AuditEntry
     near = select(log.id).where(*_conditions(filter_)).order_by(*newest).limit(MAX_SEARCHED)
     searched = (log.actor_name, log.subject_name, log.address, log.action)
     holds_text = or_(*(contains_text(column, text) for column in searched))
@@ -278,23 +282,28 @@ def _query(filter_: AuditFilter) -> Select[*tuple[object, ...]]:
 
 def _conditions(filter_: AuditFilter) -> list[ColumnElement[bool]]:
     equal = {
-        AuditRecord.actor_user_id: filter_.user_id,
-        AuditRecord.actor_app_id: filter_.app_id,
-        AuditRecord.actor_kind: filter_.actor_kind or None,
-        AuditRecord.action: filter_.action or None,
-        AuditRecord.subject_type: filter_.subject_type or None,
-        AuditRecord.subject_id: filter_.subject_id or None,
+        models.AuditEntry.actor_user_id: filter_.user_id,
+        models.AuditEntry.actor_app_id: filter_.app_id,
+        models.AuditEntry.actor_kind: filter_.actor_kind or None,
+        models.AuditEntry.action: filter_.action or None,
+        models.AuditEntry.subject_type: filter_.subject_type or None,
+        models.AuditEntry.subject_id: filter_.subject_id or None,
     }
     conditions = [column == value for column, value in equal.items() if value is not None]
     if filter_.topic is not None:
         words = filter_.topic.beginnings
         conditions.append(
-            or_(*(AuditRecord.action.startswith(f"{word}.", autoescape=True) for word in words))
+            or_(
+                *(
+                    models.AuditEntry.action.startswith(f"{word}.", autoescape=True)
+                    for word in words
+                )
+            )
         )
     if filter_.since is not None:
-        conditions.append(AuditRecord.at >= filter_.since)
+        conditions.append(models.AuditEntry.at >= filter_.since)
     if filter_.until is not None:
-        conditions.append(AuditRecord.at <= filter_.until)
+        conditions.append(models.AuditEntry.at <= filter_.until)
     return [*conditions, *_profile_conditions(filter_)]
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.audit import PROFILE_ACTIONS, SHOWN_FIELDS, security_event_of
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin, describe_actor
@@ -21,7 +22,6 @@ from app.domain.authorization.permissions import (
 from app.domain.second_factors import read_methods, write_methods
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks import Saver, saver_of
-from app.models import AuditRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import after_commit, building_block
 from app.services.authorization.session_rights import (
@@ -49,7 +49,7 @@ class Change:
 
 @building_block
 def user_change(
-    action: str, user: User | UserRecord, before: Values = _NOTHING, after: Values = _NOTHING
+    action: str, user: User | models.User, before: Values = _NOTHING, after: Values = _NOTHING
 ) -> Change:
     return Change(action, "User", user.id, user.email, before, after)
 
@@ -63,7 +63,7 @@ def record(ports: Ports, actor: Actor, session: Session, change: Change) -> None
     _write_security_event(ports, actor, session, change)
     subject = change.subject_type, str(change.subject_id)
     session.add(
-        AuditRecord(
+        models.AuditEntry(
             at=ports.clock.now(),
             actor_kind=actor.kind.value,
             actor_user_id=actor.user_id,
@@ -167,7 +167,7 @@ def require_requester(
     """
     if stored.get("kind", ActorKind.USER.value) != ActorKind.USER.value:
         return
-    is_asker = UserRecord.id == stored.get("user_id"), UserRecord.is_active
+    is_asker = models.User.id == stored.get("user_id"), models.User.is_active
     row = session.execute(select(*USER_COLUMNS).where(*is_asker)).one_or_none()
     if row is None:
         raise Refused(_LOST)

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, null, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import Group, User
 from app.domain.authorization.actor import (
     STAFF_SCOPE,
@@ -38,24 +39,7 @@ from app.domain.shop.settings import (
 )
 from app.domain.single_sign_on.waiting_changes import Changer, read_waiting
 from app.domain.values.unchanging import unchanging
-from app.models import (
-    AppPermissionRecord,
-    AppRecord,
-    ExternalIdentityRecord,
-    GroupChannelRecord,
-    GroupMemberRecord,
-    GroupPermissionRecord,
-    GroupRecord,
-    IdentityProviderRecord,
-    OAuthClientRecord,
-    SessionRecord,
-    ShopRecord,
-    UserPermissionRecord,
-    UserRecord,
-)
 from app.models.json_arrays import JsonArray, json_array_text, json_object
-from app.models.oauth import IS_FIRST_PARTY
-from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.authorization.declarations import building_block
 from app.services.authorization.shop_state import (
@@ -67,22 +51,22 @@ from app.services.authorization.shop_state import (
 )
 
 APP_PERMISSIONS = (
-    select(json_array_text(AppPermissionRecord.permission))
-    .where(AppPermissionRecord.app_id == AppRecord.id)
+    select(json_array_text(models.AppPermission.permission))
+    .where(models.AppPermission.app_id == models.App.id)
     .scalar_subquery()
 )
 """What the app of a row was granted."""
 
 GROUP_PERMISSIONS = (
-    select(json_array_text(GroupPermissionRecord.permission))
-    .where(GroupPermissionRecord.group_id == GroupRecord.id)
+    select(json_array_text(models.GroupPermission.permission))
+    .where(models.GroupPermission.group_id == models.Group.id)
     .scalar_subquery()
 )
 """What the group of a row gives to its members."""
 
 NESTED_GROUP_PERMISSIONS = (
-    select(JsonArray(GroupPermissionRecord.permission))
-    .where(GroupPermissionRecord.group_id == GroupRecord.id)
+    select(JsonArray(models.GroupPermission.permission))
+    .where(models.GroupPermission.group_id == models.Group.id)
     .scalar_subquery()
 )
 """The same as a part of other JSON."""
@@ -90,17 +74,17 @@ NESTED_GROUP_PERMISSIONS = (
 
 GROUP_CHANNELS = case(
     (
-        GroupRecord.is_channel_restricted.is_(True),
-        select(json_array_text(GroupChannelRecord.channel_id))
-        .where(GroupChannelRecord.group_id == GroupRecord.id)
+        models.Group.is_channel_restricted.is_(True),
+        select(json_array_text(models.GroupChannel.channel_id))
+        .where(models.GroupChannel.group_id == models.Group.id)
         .scalar_subquery(),
     )
 )
 """The channels that the group of a row is restricted to, null if it isn't."""
 
 NESTED_GROUP_CHANNELS = (
-    select(JsonArray(GroupChannelRecord.channel_id))
-    .where(GroupChannelRecord.group_id == GroupRecord.id)
+    select(JsonArray(models.GroupChannel.channel_id))
+    .where(models.GroupChannel.group_id == models.Group.id)
     .scalar_subquery()
 )
 """The same as a part of other JSON, empty for a group that isn't restricted."""
@@ -153,28 +137,30 @@ def _held_by_changer(session: ReadSession | Session, changer: Changer) -> frozen
 
 
 def _held_by_person(session: ReadSession | Session, user_id: int) -> frozenset[Permission]:
-    person = select(UserRecord.is_superuser).where(
-        UserRecord.id == user_id, UserRecord.is_active, UserRecord.is_staff
+    person = select(models.User.is_superuser).where(
+        models.User.id == user_id, models.User.is_active, models.User.is_staff
     )
     is_superuser = session.scalar(person)
     if is_superuser is None:
         return frozenset()
     if is_superuser:
         return ALL_PERMISSIONS
-    direct = select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == user_id)
+    direct = select(models.UserPermission.permission).where(
+        models.UserPermission.user_id == user_id
+    )
     by_group = (
-        select(GroupPermissionRecord.permission)
-        .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupPermissionRecord.group_id)
-        .where(GroupMemberRecord.user_id == user_id)
+        select(models.GroupPermission.permission)
+        .join(models.GroupMember, models.GroupMember.group_id == models.GroupPermission.group_id)
+        .where(models.GroupMember.user_id == user_id)
     )
     return known_permissions([*session.scalars(direct), *session.scalars(by_group)])
 
 
 def _held_by_app(session: ReadSession | Session, app_id: int) -> frozenset[Permission]:
     granted = (
-        select(AppPermissionRecord.permission)
-        .join(AppRecord, AppRecord.id == AppPermissionRecord.app_id)
-        .where(AppRecord.id == app_id, AppRecord.is_active, AppRecord.is_installed)
+        select(models.AppPermission.permission)
+        .join(models.App, models.App.id == models.AppPermission.app_id)
+        .where(models.App.id == app_id, models.App.is_active, models.App.is_installed)
     )
     return known_permissions([*session.scalars(granted)])
 
@@ -212,44 +198,44 @@ class LiveSession:
 
 
 _DIRECT = (
-    select(json_array_text(UserPermissionRecord.permission))
-    .where(UserPermissionRecord.user_id == UserRecord.id)
+    select(json_array_text(models.UserPermission.permission))
+    .where(models.UserPermission.user_id == models.User.id)
     .scalar_subquery()
 )
 _GROUPS = (
     select(
         json_array_text(
             json_object(
-                id=GroupRecord.id,
-                name=GroupRecord.name,
+                id=models.Group.id,
+                name=models.Group.name,
                 permissions=NESTED_GROUP_PERMISSIONS,
-                restricted=GroupRecord.is_channel_restricted,
+                restricted=models.Group.is_channel_restricted,
                 channels=NESTED_GROUP_CHANNELS,
             )
         )
     )
-    .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
-    .where(GroupMemberRecord.user_id == UserRecord.id)
+    .join(models.GroupMember, models.GroupMember.group_id == models.Group.id)
+    .where(models.GroupMember.user_id == models.User.id)
     .scalar_subquery()
 )
 
 USER_COLUMNS = (
-    UserRecord.id.label("user_id"),
-    UserRecord.email.label("user_email"),
-    UserRecord.first_name.label("user_first_name"),
-    UserRecord.last_name.label("user_last_name"),
-    UserRecord.is_staff.label("user_is_staff"),
-    UserRecord.is_active.label("user_is_active"),
-    UserRecord.is_confirmed.label("user_is_confirmed"),
-    UserRecord.is_superuser.label("user_is_superuser"),
-    UserRecord.date_joined.label("user_date_joined"),
-    UserRecord.updated_at.label("user_updated_at"),
-    UserRecord.last_login.label("user_last_login"),
+    models.User.id.label("user_id"),
+    models.User.email.label("user_email"),
+    models.User.first_name.label("user_first_name"),
+    models.User.last_name.label("user_last_name"),
+    models.User.is_staff.label("user_is_staff"),
+    models.User.is_active.label("user_is_active"),
+    models.User.is_confirmed.label("user_is_confirmed"),
+    models.User.is_superuser.label("user_is_superuser"),
+    models.User.date_joined.label("user_date_joined"),
+    models.User.updated_at.label("user_updated_at"),
+    models.User.last_login.label("user_last_login"),
     _DIRECT.label("user_permissions"),
     _GROUPS.label("user_groups"),
-    UserRecord.avatar.label("user_avatar"),
-    UserRecord.time_zone.label("user_time_zone"),
-    UserRecord.language_code.label("user_language_code"),
+    models.User.avatar.label("user_avatar"),
+    models.User.time_zone.label("user_time_zone"),
+    models.User.language_code.label("user_language_code"),
 )
 """What ``read_user`` expects in a row."""
 
@@ -257,16 +243,16 @@ _user_values_in = attrgetter(*(column.name for column in USER_COLUMNS))
 
 _WAITING = case(
     (
-        SessionRecord.scope != "",
-        select(IdentityProviderRecord.waiting_changes)
+        models.Session.scope != "",
+        select(models.IdentityProvider.waiting_changes)
         .where(
-            IdentityProviderRecord.id == SessionRecord.provider_id,
+            models.IdentityProvider.id == models.Session.provider_id,
             exists().where(
-                ExternalIdentityRecord.id == SessionRecord.identity_id,
-                ExternalIdentityRecord.waiting_mark != "",
+                models.ExternalIdentity.id == models.Session.identity_id,
+                models.ExternalIdentity.waiting_mark != "",
             ),
         )
-        .correlate(SessionRecord)
+        .correlate(models.Session)
         .scalar_subquery(),
     ),
     else_=null(),
@@ -275,22 +261,22 @@ _WAITING = case(
 
 _CLIENT = case(
     (
-        SessionRecord.oauth_client_id.is_not(None),
+        models.Session.oauth_client_id.is_not(None),
         select(
             json_array_text(
                 json_object(
-                    id=OAuthClientRecord.id,
-                    first=IS_FIRST_PARTY,
-                    scope=SessionRecord.oauth_scope,
-                    allowed=OAuthClientRecord.scopes,
+                    id=models.OAuthClient.id,
+                    first=models.IS_FIRST_PARTY,
+                    scope=models.Session.oauth_scope,
+                    allowed=models.OAuthClient.scopes,
                 )
             )
         )
         .where(
-            OAuthClientRecord.id == SessionRecord.oauth_client_id,
-            OAuthClientRecord.is_active.is_(True),
+            models.OAuthClient.id == models.Session.oauth_client_id,
+            models.OAuthClient.is_active.is_(True),
         )
-        .correlate(SessionRecord)
+        .correlate(models.Session)
         .scalar_subquery(),
     ),
     else_=null(),
@@ -303,11 +289,11 @@ One with pairwise subjects is a third party.
 _NO_CLIENT = "[]"
 
 SESSION_COLUMNS = (
-    SessionRecord.id.label("session_id"),
-    SessionRecord.origin.label("session_origin"),
-    SessionRecord.scope.label("session_scope"),
-    SessionRecord.provider_id.label("session_provider_id"),
-    SessionRecord.amr.label("session_amr"),
+    models.Session.id.label("session_id"),
+    models.Session.origin.label("session_origin"),
+    models.Session.scope.label("session_scope"),
+    models.Session.provider_id.label("session_provider_id"),
+    models.Session.amr.label("session_amr"),
     _WAITING.label("session_waiting_changes"),
     _CLIENT.label("session_client"),
     *USER_COLUMNS,
@@ -315,17 +301,17 @@ SESSION_COLUMNS = (
 """What ``read_session`` expects in a row."""
 
 IN_SESSION = and_(
-    SessionRecord.token == bindparam("session"), SessionRecord.user_id == bindparam("user_id")
+    models.Session.token == bindparam("session"), models.Session.user_id == bindparam("user_id")
 )
 OF_GRANT = and_(
-    SessionRecord.token == bindparam("session"), SessionRecord.oauth_client_id.is_not(None)
+    models.Session.token == bindparam("session"), models.Session.oauth_client_id.is_not(None)
 )
 """The session of an OAuth client whose tokens don't name their person."""
 
-IS_USER = and_(UserRecord.id == SessionRecord.user_id, UserRecord.is_active.is_(True))
+IS_USER = and_(models.User.id == models.Session.user_id, models.User.is_active.is_(True))
 
 OF_KEY = and_(
-    SessionRecord.id == bindparam("session_id"), SessionRecord.user_id == bindparam("user_id")
+    models.Session.id == bindparam("session_id"), models.Session.user_id == bindparam("user_id")
 )
 """The session that an actor names."""
 
@@ -337,10 +323,10 @@ def session_query(
     """Return the query of ``columns`` of a session and its user, with the shop's state."""
     return (
         select(*SHOP_STATE_COLUMNS, *columns)
-        .select_from(ShopRecord)
-        .outerjoin(SessionRecord, condition)
-        .outerjoin(UserRecord, IS_USER)
-        .where(ShopRecord.id == SHOP_ID)
+        .select_from(models.Shop)
+        .outerjoin(models.Session, condition)
+        .outerjoin(models.User, IS_USER)
+        .where(models.Shop.id == models.SHOP_ID)
     )
 
 
@@ -348,9 +334,9 @@ _SESSION = session_query(IN_SESSION, *SESSION_COLUMNS)
 _SESSION_OF_GRANT = session_query(OF_GRANT, *SESSION_COLUMNS)
 _SESSION_OF_KEY = session_query(OF_KEY, *SESSION_COLUMNS)
 _ALIVE = (
-    SessionRecord.id.label("session_id"),
+    models.Session.id.label("session_id"),
     _CLIENT.label("session_client"),
-    UserRecord.id.label("user_id"),
+    models.User.id.label("user_id"),
 )
 _LIVING, _LIVING_OF_GRANT = session_query(IN_SESSION, *_ALIVE), session_query(OF_GRANT, *_ALIVE)
 
@@ -552,7 +538,7 @@ def read_user(row: NamedRow) -> User:
 
 
 @building_block
-def switches_of(shop: ShopRecord, now: datetime) -> Switches:
+def switches_of(shop: models.Shop, now: datetime) -> Switches:
     return Switches(
         PasswordLoginMode(shop.password_login_mode),
         shop.allow_storefront_traffic,
@@ -563,7 +549,7 @@ def switches_of(shop: ShopRecord, now: datetime) -> Switches:
 @building_block
 def stored_switches(ports: Ports, session: Session) -> Switches:
     """Return the shop's switches as this transaction sees them."""
-    return switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
+    return switches_of(session.get_one(models.Shop, models.SHOP_ID), ports.clock.now())
 
 
 def _required_moment(value: object) -> datetime:

@@ -8,10 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Select, select
 
+from app import models
 from app.domain.shop.settings import PasswordLoginMode, PublicShop, Switches
 from app.domain.values.unchanging import unchanging
-from app.models import ShopRecord
-from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.authorization.declarations import building_block
 
@@ -42,12 +41,14 @@ class Lookup(Generic[Found]):
 
 _SETTINGS = tuple(field.name for field in fields(PublicShop))
 SHOP_STATE_COLUMNS = tuple(
-    getattr(ShopRecord, name).label(f"shop_{name}")
+    getattr(models.Shop, name).label(f"shop_{name}")
     for name in (*_SETTINGS, "keys_version", "providers_version", "second_factor_from")
 )
 """What ``read_shop_state`` expects in a row."""
 
-_SHOP: Select[*tuple[object, ...]] = select(*SHOP_STATE_COLUMNS).where(ShopRecord.id == SHOP_ID)
+_SHOP: Select[*tuple[object, ...]] = select(*SHOP_STATE_COLUMNS).where(
+    models.Shop.id == models.SHOP_ID
+)
 _values_in = attrgetter(*(column.name for column in SHOP_STATE_COLUMNS))
 
 

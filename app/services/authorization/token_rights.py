@@ -9,19 +9,11 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
 from sqlalchemy.orm import aliased
 
+from app import models
 from app.domain.apps.apps import extension_permissions, is_older_than_app, token_permissions
 from app.domain.authorization.actor import AppClient, ProviderToken, SessionOrigin
 from app.domain.authorization.permissions import Permission, ScopeGrant, split_names
 from app.domain.sign_in.tokens import Claims
-from app.models import (
-    AppClientRecord,
-    AppRecord,
-    AppTokenRecord,
-    ExternalIdentityRecord,
-    ShopRecord,
-    UserRecord,
-)
-from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.process_cache import CachedProviderToken
 from app.services.authorization.declarations import building_block
@@ -84,28 +76,28 @@ class ForeignTokenLookup:
         return self.is_stored or self.has_candidates
 
 
-WORKS = or_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(False))
+WORKS = or_(models.App.is_active.is_(True), models.App.is_installed.is_(False))
 """While an app is being installed it calls back, before it has become active."""
 
-_IS_ACTIVE = and_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(True))
-_IS_ALLOWED = or_(AppRecord.client_credentials_only.is_(False), AppTokenRecord.is_by_client)
+_IS_ACTIVE = and_(models.App.is_active.is_(True), models.App.is_installed.is_(True))
+_IS_ALLOWED = or_(models.App.client_credentials_only.is_(False), models.AppToken.is_by_client)
 
 
 def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     return (
         select(
             *SHOP_STATE_COLUMNS,
-            AppRecord.id.label("app_id"),
-            AppRecord.name.label("app_name"),
+            models.App.id.label("app_id"),
+            models.App.name.label("app_name"),
             APP_PERMISSIONS.label("app_permissions"),
-            AppTokenRecord.id.label("token_id"),
-            AppTokenRecord.expires_at.label("token_expires_at"),
-            AppTokenRecord.permissions.label("token_permissions"),
+            models.AppToken.id.label("token_id"),
+            models.AppToken.expires_at.label("token_expires_at"),
+            models.AppToken.permissions.label("token_permissions"),
         )
-        .select_from(ShopRecord)
-        .outerjoin(AppTokenRecord, condition)
-        .outerjoin(AppRecord, and_(AppRecord.id == AppTokenRecord.app_id, WORKS, _IS_ALLOWED))
-        .where(ShopRecord.id == SHOP_ID)
+        .select_from(models.Shop)
+        .outerjoin(models.AppToken, condition)
+        .outerjoin(models.App, and_(models.App.id == models.AppToken.app_id, WORKS, _IS_ALLOWED))
+        .where(models.Shop.id == models.SHOP_ID)
     )
 
 
@@ -113,37 +105,37 @@ def _extension_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ..
     query = session_query(
         condition,
         *SESSION_COLUMNS,
-        AppRecord.id.label("app_id"),
-        AppRecord.created_at.label("app_created_at"),
+        models.App.id.label("app_id"),
+        models.App.created_at.label("app_created_at"),
         APP_PERMISSIONS.label("app_permissions"),
     )
-    return query.outerjoin(AppRecord, and_(AppRecord.id == bindparam("app_id"), _IS_ACTIVE))
+    return query.outerjoin(models.App, and_(models.App.id == bindparam("app_id"), _IS_ACTIVE))
 
 
 _LINKED = (
     select(
         *SHOP_STATE_COLUMNS,
-        AppRecord.id.label("app_id"),
-        AppRecord.name.label("app_name"),
+        models.App.id.label("app_id"),
+        models.App.name.label("app_name"),
         APP_PERMISSIONS.label("app_permissions"),
     )
-    .select_from(ShopRecord)
+    .select_from(models.Shop)
     .outerjoin(
-        AppClientRecord,
+        models.AppClient,
         and_(
-            AppClientRecord.id == bindparam("link_id"),
-            AppClientRecord.provider_id == bindparam("provider_id"),
-            AppClientRecord.issuer == bindparam("issuer"),
-            AppClientRecord.client_id == bindparam("client_id"),
-            AppClientRecord.subject == bindparam("subject"),
+            models.AppClient.id == bindparam("link_id"),
+            models.AppClient.provider_id == bindparam("provider_id"),
+            models.AppClient.issuer == bindparam("issuer"),
+            models.AppClient.client_id == bindparam("client_id"),
+            models.AppClient.subject == bindparam("subject"),
         ),
     )
-    .outerjoin(AppRecord, and_(AppRecord.id == AppClientRecord.app_id, _IS_ACTIVE))
-    .where(ShopRecord.id == SHOP_ID)
+    .outerjoin(models.App, and_(models.App.id == models.AppClient.app_id, _IS_ACTIVE))
+    .where(models.Shop.id == models.SHOP_ID)
 )
-_APP = _app_where(AppTokenRecord.digest == bindparam("digest"))
-_APP_OF_TOKEN = _app_where(AppTokenRecord.id == bindparam("token_id"))
-_IMPORTED = aliased(AppTokenRecord)
+_APP = _app_where(models.AppToken.digest == bindparam("digest"))
+_APP_OF_TOKEN = _app_where(models.AppToken.id == bindparam("token_id"))
+_IMPORTED = aliased(models.AppToken)
 _FOREIGN = _APP.add_columns(
     exists()
     .where(_IMPORTED.last_four == bindparam("last_four"), _IMPORTED.imported_hash.is_not(None))
@@ -246,24 +238,24 @@ def _read_extension(ports: Ports, row: NamedRow) -> Lookup[LiveSession | None]:
 _IDENTITY: Select[*tuple[object, ...]] = (
     select(
         *SHOP_STATE_COLUMNS,
-        ExternalIdentityRecord.tokens_valid_after.label("signed_out_there"),
-        UserRecord.tokens_valid_after.label("signed_out_here"),
+        models.ExternalIdentity.tokens_valid_after.label("signed_out_there"),
+        models.User.tokens_valid_after.label("signed_out_here"),
         *USER_COLUMNS,
     )
-    .select_from(ShopRecord)
+    .select_from(models.Shop)
     .outerjoin(
-        ExternalIdentityRecord,
+        models.ExternalIdentity,
         and_(
-            ExternalIdentityRecord.id == bindparam("identity_id"),
-            ExternalIdentityRecord.issuer == bindparam("issuer"),
-            ExternalIdentityRecord.subject == bindparam("subject"),
+            models.ExternalIdentity.id == bindparam("identity_id"),
+            models.ExternalIdentity.issuer == bindparam("issuer"),
+            models.ExternalIdentity.subject == bindparam("subject"),
         ),
     )
     .outerjoin(
-        UserRecord,
-        and_(UserRecord.id == ExternalIdentityRecord.user_id, UserRecord.is_active.is_(True)),
+        models.User,
+        and_(models.User.id == models.ExternalIdentity.user_id, models.User.is_active.is_(True)),
     )
-    .where(ShopRecord.id == SHOP_ID)
+    .where(models.Shop.id == models.SHOP_ID)
 )
 
 

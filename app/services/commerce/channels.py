@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Select, delete, exists, false, func, selec
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.channels import (
@@ -34,8 +35,6 @@ from app.domain.values.inputs import Absent, present, require_unchanged
 from app.domain.values.metadata import Metadata, MetadataChange
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
-from app.models import ChannelRecord, CheckoutRecord, GroupChannelRecord, OrderRecord
-from app.models.commerce import CHECKOUT_CHANNEL, FIRST_CHANNEL, ORDER_CHANNEL
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, public, requires, staff_and_apps
@@ -52,7 +51,7 @@ from app.services.outbox.publisher import add_event
 _UNIQUE = Problem("UNIQUE", "Channel with this slug already exists.", "slug")
 _MISSING = Problem("NOT_FOUND", "There is no such channel.", "id")
 
-CHANNELS: Select[*tuple[object, ...]] = select(*columns_for(Channel, ChannelRecord))
+CHANNELS: Select[*tuple[object, ...]] = select(*columns_for(Channel, models.Channel))
 """What ``to_channel`` expects."""
 
 
@@ -72,7 +71,7 @@ def list_channels(ports: Ports, actor: Actor) -> tuple[Channel, ...]:
 def all_channels(ports: Ports) -> tuple[Channel, ...]:
     """Return all channels by slug."""
     with ports.database.reading() as session:
-        rows = session.execute(CHANNELS.order_by(ChannelRecord.slug))
+        rows = session.execute(CHANNELS.order_by(models.Channel.slug))
         return tuple(map(to_channel, rows))
 
 
@@ -97,13 +96,13 @@ def find_channels(
     text = filter_.search.strip()
     # There are at most MAX_CHANNELS: reading them all is quicker than an index would be.
     query = CHANNELS.where(
-        contains_text(ChannelRecord.name, text) | contains_text(ChannelRecord.slug, text)
+        contains_text(models.Channel.name, text) | contains_text(models.Channel.slug, text)
     )
     if filter_.is_active is not None:
-        query = query.where(ChannelRecord.is_active.is_(filter_.is_active))
-    order = Order((ChannelRecord.slug, ChannelRecord.id))
+        query = query.where(models.Channel.is_active.is_(filter_.is_active))
+    order = Order((models.Channel.slug, models.Channel.id))
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_channel, select(ChannelRecord.id))
+        return read_page(ports, session, query, order, page, to_channel, select(models.Channel.id))
 
 
 @public
@@ -119,7 +118,7 @@ def show_channel(
         raise Refused(Problem("GRAPHQL_ERROR", "Pass either `id` or `slug`.", "id"))
     with ports.database.reading() as session:
         if channel_id is not None:
-            condition: ColumnElement[bool] = ChannelRecord.id == key_of(channel_id, "Channel")
+            condition: ColumnElement[bool] = models.Channel.id == key_of(channel_id, "Channel")
         else:
             condition = _has_slug(slug or "")
         row = session.execute(CHANNELS.where(condition)).one_or_none()
@@ -142,7 +141,7 @@ def public_metadata_of_channels(
 ) -> Mapping[int, Metadata]:
     """Return the public metadata of channels that the caller sees, in one statement."""
     with ports.database.reading() as session:
-        found = metadata_by_key(session, ChannelRecord, keys)
+        found = metadata_by_key(session, models.Channel, keys)
     return {key: stored.public for key, stored in found.items()}
 
 
@@ -152,7 +151,7 @@ def private_metadata_of_channels(
 ) -> Mapping[int, Metadata]:
     """Return the private metadata of channels, in one statement."""
     with ports.database.reading() as session:
-        found = metadata_by_key(session, ChannelRecord, keys)
+        found = metadata_by_key(session, models.Channel, keys)
     return {key: stored.private for key, stored in found.items()}
 
 
@@ -168,7 +167,7 @@ def change_channel_metadata(
     key = key_of(channel_id, "Channel")
     with ports.database.transaction() as session:
         stored = _locked(session, actor, key)
-        keys = change_stored_metadata(session, ChannelRecord, key, change)
+        keys = change_stored_metadata(session, models.Channel, key, change)
         if keys:
             add_event(ports, actor, session, ChannelMetadataUpdated(key))
             after: dict[str, object] = {"private" if change.is_private else "public": list(keys)}
@@ -180,9 +179,9 @@ def change_channel_metadata(
 @requires(Permission.MANAGE_CHANNELS)
 def channels_with_orders(ports: Ports, actor: Actor) -> frozenset[int]:
     """Return the keys of the channels that have orders (`Channel.hasOrders`)."""
-    has_orders = exists().where(ChannelRecord.id == ORDER_CHANNEL)
+    has_orders = exists().where(models.Channel.id == models.ORDER_CHANNEL)
     with ports.database.reading() as session:
-        return frozenset(session.scalars(select(ChannelRecord.id).where(has_orders)))
+        return frozenset(session.scalars(select(models.Channel.id).where(has_orders)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +201,11 @@ def show_channel_use(ports: Ports, actor: Actor, channel_id: str) -> ChannelUse:
     """
     key = key_of(channel_id, "Channel")
     _require_access(actor, key)
-    is_open = CheckoutRecord.completed_at.is_(None)
+    is_open = models.Checkout.completed_at.is_(None)
     counted = (
-        (OrderRecord, _is(ORDER_CHANNEL, key)),
-        (CheckoutRecord, _is(CHECKOUT_CHANNEL, key) & is_open),
-        (GroupChannelRecord, GroupChannelRecord.channel_id == key),
+        (models.Order, _is(models.ORDER_CHANNEL, key)),
+        (models.Checkout, _is(models.CHECKOUT_CHANNEL, key) & is_open),
+        (models.GroupChannel, models.GroupChannel.channel_id == key),
     )
     counts = (
         select(func.count()).select_from(kind).where(condition).scalar_subquery()
@@ -234,12 +233,12 @@ def create_channel(
         country_problem(new.country),
     )
     with _slugs_unique(ports, new.slug), ports.database.transaction() as session:
-        if (session.scalar(select(func.count()).select_from(ChannelRecord)) or 0) >= MAX_CHANNELS:
+        if (session.scalar(select(func.count()).select_from(models.Channel)) or 0) >= MAX_CHANNELS:
             message = "There can be at most {max_channels} channels."
             values = {"max_channels": MAX_CHANNELS}
             raise Refused(Problem("INVALID", message, None, values=values))
         _require_free(session, new.slug)
-        stored = ChannelRecord(
+        stored = models.Channel(
             name=new.name,
             slug=new.slug,
             currency=new.currency,
@@ -249,7 +248,7 @@ def create_channel(
         session.add(stored)
         session.flush()
         after = _state(stored) | save_sent_metadata(
-            session, ChannelRecord, stored.id, public, private
+            session, models.Channel, stored.id, public, private
         )
         add_event(ports, actor, session, ChannelCreated(stored.id))
         change = Change("channel.create", "Channel", stored.id, stored.slug, after=after)
@@ -291,7 +290,7 @@ def update_channel(
         stored.country = present(changes.country, stored.country)
         stored.is_active = present(changes.is_active, stored.is_active)
         session.flush()
-        saved = save_sent_metadata(session, ChannelRecord, key, public, private)
+        saved = save_sent_metadata(session, models.Channel, key, public, private)
         _record_update(ports, actor, session, stored, before, saved)
         return _loaded(session, key)
 
@@ -375,20 +374,20 @@ def find_channel(session: ReadSession, slug: str) -> Channel | None:
 def _has_slug(slug: str) -> ColumnElement[bool]:
     """Return the condition that finds the channel of a slug."""
     # No database can be asked for what it cannot hold.
-    return ChannelRecord.slug == slug if is_storable(slug) else false()
+    return models.Channel.slug == slug if is_storable(slug) else false()
 
 
 @building_block
 def is_in_channel(channel_id: ColumnElement[int], slug: str) -> ColumnElement[bool]:
     """Return the condition that an object is in the channel of that slug."""
-    return channel_id == select(ChannelRecord.id).where(_has_slug(slug)).scalar_subquery()
+    return channel_id == select(models.Channel.id).where(_has_slug(slug)).scalar_subquery()
 
 
 @building_block
-def channel_of(session: Session, stored: OrderRecord | CheckoutRecord) -> int:
+def channel_of(session: Session, stored: models.Order | models.Checkout) -> int:
     """Return the channel of an order or a cart."""
     key = stored.channel_id
-    return session.scalars(select(FIRST_CHANNEL)).one() if key is None else key
+    return session.scalars(select(models.FIRST_CHANNEL)).one() if key is None else key
 
 
 @building_block
@@ -397,10 +396,12 @@ def keep_channel_of_cart(session: Session, token: str) -> None:
 
     Before the cart itself, in the order that deletions of channels use.
     """
-    channel = select(CHECKOUT_CHANNEL).where(CheckoutRecord.token == token).scalar_subquery()
+    channel = (
+        select(models.CHECKOUT_CHANNEL).where(models.Checkout.token == token).scalar_subquery()
+    )
     session.execute(
-        select(ChannelRecord.id)
-        .where(ChannelRecord.id == channel)
+        select(models.Channel.id)
+        .where(models.Channel.id == channel)
         .with_for_update(read=True, key_share=True)
     )
 
@@ -413,8 +414,8 @@ def selling_channel(session: Session, slug: str) -> int:
     there are several, NOT_FOUND, CHANNEL_INACTIVE, and INVALID for one with another currency than
     that of the shop's prices.
     """
-    condition = _has_slug(slug) if slug else ChannelRecord.is_active.is_(True)
-    query = select(ChannelRecord).where(condition).order_by(ChannelRecord.id).limit(2)
+    condition = _has_slug(slug) if slug else models.Channel.is_active.is_(True)
+    query = select(models.Channel).where(condition).order_by(models.Channel.id).limit(2)
     found = session.scalars(query.with_for_update(read=True, key_share=True)).all()
     if not found:
         raise Refused(Problem("NOT_FOUND", "There is no such channel.", "channel"))
@@ -447,7 +448,7 @@ def _stripped(text: str | Absent) -> str | Absent:
     return text if isinstance(text, Absent) else text.strip()
 
 
-def _state(stored: ChannelRecord) -> dict[str, object]:
+def _state(stored: models.Channel) -> dict[str, object]:
     return {
         "name": stored.name,
         "slug": stored.slug,
@@ -461,7 +462,7 @@ def _record_update(
     ports: Ports,
     actor: Actor,
     session: Session,
-    stored: ChannelRecord,
+    stored: models.Channel,
     before: Mapping[str, object],
     saved: Mapping[str, object],
 ) -> None:
@@ -486,8 +487,8 @@ def _record_update(
     record(ports, actor, session, change)
 
 
-def _locked(session: Session, actor: Actor, key: int) -> ChannelRecord:
-    stored = session.get(ChannelRecord, key, with_for_update=True)
+def _locked(session: Session, actor: Actor, key: int) -> models.Channel:
+    stored = session.get(models.Channel, key, with_for_update=True)
     if stored is None:
         raise Refused(_MISSING)
     _require_access(actor, key)
@@ -501,17 +502,17 @@ def _require_access(actor: Actor, key: int) -> None:
 
 def _loaded(session: Session, key: int) -> Channel:
     session.flush()
-    return to_channel(session.execute(CHANNELS.where(ChannelRecord.id == key)).one())
+    return to_channel(session.execute(CHANNELS.where(models.Channel.id == key)).one())
 
 
 def _require_free(session: Session, slug: str) -> None:
-    if session.scalar(select(ChannelRecord.id).where(ChannelRecord.slug == slug)) is not None:
+    if session.scalar(select(models.Channel.id).where(models.Channel.slug == slug)) is not None:
         raise Refused(_UNIQUE)
 
 
 def _require_another(session: Session) -> None:
     # Locks all, so that two deletions of the last two can't both go on.
-    query = select(ChannelRecord.id).order_by(ChannelRecord.id).with_for_update()
+    query = select(models.Channel.id).order_by(models.Channel.id).with_for_update()
     _one, *others = session.scalars(query)
     if not others:
         message = "A shop has at least one channel: create another one first."
@@ -519,14 +520,14 @@ def _require_another(session: Session) -> None:
 
 
 def _require_no_orders(session: Session, key: int) -> None:
-    of_channel = select(OrderRecord.id).where(_is(ORDER_CHANNEL, key))
+    of_channel = select(models.Order.id).where(_is(models.ORDER_CHANNEL, key))
     if session.scalar(of_channel.limit(1)) is not None:
         message = "This channel has orders. Pass the channel that they move to."
         raise Refused(Problem("CHANNEL_WITH_ORDERS", message, "id"))
 
 
-def _require_target(session: Session, actor: Actor, stored: ChannelRecord, target: int) -> None:
-    other = session.get(ChannelRecord, target)
+def _require_target(session: Session, actor: Actor, stored: models.Channel, target: int) -> None:
+    other = session.get(models.Channel, target)
     if other is None or not actor.reaches_channel(target):
         raise Refused(replace(_MISSING, field="channelId"))
     if other.currency != stored.currency:
@@ -542,9 +543,11 @@ def _is(channel: ColumnElement[int], key: int) -> ColumnElement[bool]:
 def _move(session: Session, key: int, target: int | None) -> None:
     """Move a channel's orders and carts; without a target there are only open carts to delete."""
     if target is None:
-        session.execute(delete(CheckoutRecord).where(_is(CHECKOUT_CHANNEL, key)))
+        session.execute(delete(models.Checkout).where(_is(models.CHECKOUT_CHANNEL, key)))
         return
-    session.execute(update(OrderRecord).where(_is(ORDER_CHANNEL, key)).values(channel_id=target))
     session.execute(
-        update(CheckoutRecord).where(_is(CHECKOUT_CHANNEL, key)).values(channel_id=target)
+        update(models.Order).where(_is(models.ORDER_CHANNEL, key)).values(channel_id=target)
+    )
+    session.execute(
+        update(models.Checkout).where(_is(models.CHECKOUT_CHANNEL, key)).values(channel_id=target)
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Row, Select, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
@@ -27,8 +28,6 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_
 from app.domain.values.ids import key_of, parse_global_id
 from app.domain.values.pages import Page, PageRequest, with_items
 from app.domain.values.text_rules import is_storable
-from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord, UserRecord
-from app.models.commerce import CHECKOUT_CHANNEL
 from app.ports import NamedRow, Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
@@ -48,19 +47,20 @@ from app.services.lists.paging import (
 from app.services.outbox.publisher import add_event
 
 CHECKOUTS: Select[*tuple[object, ...]] = select(
-    *columns_for(Checkout, CheckoutRecord, "channel_id"), CHECKOUT_CHANNEL.label("channel_id")
+    *columns_for(Checkout, models.Checkout, "channel_id"),
+    models.CHECKOUT_CHANNEL.label("channel_id"),
 )
 """What ``to_checkout`` expects."""
 
 _LINES = (
     select(
-        CheckoutLineRecord.checkout_id,
-        *columns_for(CheckoutLine, CheckoutLineRecord),
-        CheckoutLineRecord.currency,
+        models.CheckoutLine.checkout_id,
+        *columns_for(CheckoutLine, models.CheckoutLine),
+        models.CheckoutLine.currency,
         *PRODUCT_COLUMNS,
     )
-    .outerjoin(ProductRecord, ProductRecord.id == CheckoutLineRecord.product_id)
-    .order_by(CheckoutLineRecord.id)
+    .outerjoin(models.Product, models.Product.id == models.CheckoutLine.product_id)
+    .order_by(models.CheckoutLine.id)
 )
 
 
@@ -79,7 +79,7 @@ def lines_of(
     A product that ``actor`` does not get to see counts as gone.
     """
     found: dict[int, tuple[CheckoutLine, ...]] = {}
-    query = _LINES.where(CheckoutLineRecord.checkout_id.in_(list(checkout_ids)))
+    query = _LINES.where(models.CheckoutLine.checkout_id.in_(list(checkout_ids)))
     for row in session.execute(query):
         line = record_from(
             CheckoutLine,
@@ -111,7 +111,7 @@ def visible_product(row: NamedRow, actor: Actor) -> Product | None:
 @building_block
 def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout | None:
     """Return any person's cart of that key, with its lines."""
-    row = session.execute(CHECKOUTS.where(CheckoutRecord.id == checkout_id)).one_or_none()
+    row = session.execute(CHECKOUTS.where(models.Checkout.id == checkout_id)).one_or_none()
     if row is None:
         return None
     (checkout,) = _to_checkouts(session, actor, [row])
@@ -119,20 +119,20 @@ def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout 
 
 
 @building_block
-def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
+def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> models.Checkout:
     """Lock and return the cart of that global id, ordered or not.
 
     Refuses NOT_FOUND on ``id``, for other people's carts too.
     """
     token = token_in(checkout_id)
-    query = select(CheckoutRecord).where(CheckoutRecord.token == token).with_for_update()
+    query = select(models.Checkout).where(models.Checkout.token == token).with_for_update()
     stored = session.scalars(query).one_or_none()
     if stored is None or not may_open(actor, stored.user_id, channel_of(session, stored)):
         raise no_such_checkout()
     return stored
 
 
-def _open_checkout(session: Session, actor: Actor, checkout_id: str) -> CheckoutRecord:
+def _open_checkout(session: Session, actor: Actor, checkout_id: str) -> models.Checkout:
     """Load a cart that hasn't become an order; refuses NOT_FOUND on ``id``."""
     stored = locked_checkout(session, actor, checkout_id)
     if stored.completed_at is not None:
@@ -190,7 +190,7 @@ def _read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int,
 def _put_lines(
     session: Session,
     actor: Actor,
-    cart: CheckoutRecord,
+    cart: models.Checkout,
     quantities: Mapping[int, int],
     *,
     is_total: bool,
@@ -199,7 +199,7 @@ def _put_lines(
     lines = {
         line.product_id: line
         for line in session.scalars(
-            select(CheckoutLineRecord).where(CheckoutLineRecord.checkout_id == cart.id)
+            select(models.CheckoutLine).where(models.CheckoutLine.checkout_id == cart.id)
         )
     }
     if is_total:
@@ -217,7 +217,7 @@ def _put_lines(
         already = 0 if line is None or is_total else line.quantity
         refuse_any(quantity_problem(already + quantity))
         if line is None:
-            line = CheckoutLineRecord(checkout_id=cart.id, product_id=key)
+            line = models.CheckoutLine(checkout_id=cart.id, product_id=key)
             session.add(line)
         _write(line, product, already + quantity)
     session.flush()
@@ -225,12 +225,12 @@ def _put_lines(
 
 def _products(session: Session, keys: Iterable[int]) -> dict[int, Product]:
     """The products of these keys, none of which is deleted until this transaction is done."""
-    query = PRODUCTS.where(ProductRecord.id.in_(list(keys))).order_by(ProductRecord.id)
+    query = PRODUCTS.where(models.Product.id.in_(list(keys))).order_by(models.Product.id)
     rows = session.execute(query.with_for_update(read=True, key_share=True))
     return {product.id: product for product in map(to_product, rows)}
 
 
-def _write(line: CheckoutLineRecord, product: Product | None, quantity: int) -> None:
+def _write(line: models.CheckoutLine, product: Product | None, quantity: int) -> None:
     if product is None or product.price is None:
         raise TypeError("only a product with a price can be put in")
     line.product_name = product.name
@@ -260,7 +260,7 @@ def create_checkout(
     with ports.database.transaction() as session:
         channel_id = selling_channel(session, channel)
         own = "" if actor.user_id is None else _own_email(session, actor.user_id)
-        stored = CheckoutRecord(
+        stored = models.Checkout(
             token=ports.randomness.token(CHECKOUT_TOKEN_LENGTH),
             user_id=actor.user_id,
             channel_id=channel_id,
@@ -321,8 +321,8 @@ def delete_checkout_lines(
     keys = {key_of(line_id, "CheckoutLine", field="linesIds") for line_id in line_ids}
     with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = _open_checkout(session, actor, checkout_id)
-        query = select(CheckoutLineRecord).where(
-            CheckoutLineRecord.checkout_id == stored.id, CheckoutLineRecord.id.in_(keys)
+        query = select(models.CheckoutLine).where(
+            models.CheckoutLine.checkout_id == stored.id, models.CheckoutLine.id.in_(keys)
         )
         lines = session.scalars(query).all()
         if len(lines) < len(keys):
@@ -391,7 +391,7 @@ def _future_owner(actor: Actor, customer_id: str | None) -> int:
 
 def _customer_email(session: Session, user_id: int) -> str:
     """Return a customer's email; the account is not deleted until this transaction is done."""
-    query = select(UserRecord.email).where(UserRecord.id == user_id, ~UserRecord.is_staff)
+    query = select(models.User.email).where(models.User.id == user_id, ~models.User.is_staff)
     email = session.scalar(query.with_for_update(read=True, key_share=True))
     if email is None:
         raise Refused(Problem("NOT_FOUND", "No customer has this ID.", "customerId"))
@@ -406,20 +406,20 @@ def _address(email: str) -> str:
 
 def _own_email(session: Session, user_id: int) -> str:
     """Return the caller's email; the account is not deleted until this transaction is done."""
-    query = select(UserRecord.email).where(UserRecord.id == user_id)
+    query = select(models.User.email).where(models.User.id == user_id)
     email = session.scalar(query.with_for_update(read=True, key_share=True))
     if email is None:
         raise PermissionDenied(Caller.USER)
     return email
 
 
-def _changed(ports: Ports, actor: Actor, session: Session, stored: CheckoutRecord) -> Checkout:
+def _changed(ports: Ports, actor: Actor, session: Session, stored: models.Checkout) -> Checkout:
     stored.updated_at = ports.clock.now()
     add_event(ports, actor, session, CheckoutUpdated(stored.id))
     return _loaded(session, actor, stored)
 
 
-def _loaded(session: Session, actor: Actor, stored: CheckoutRecord) -> Checkout:
+def _loaded(session: Session, actor: Actor, stored: models.Checkout) -> Checkout:
     session.flush()
     checkout = load_checkout(session, actor, stored.id)
     if checkout is None:
@@ -427,8 +427,8 @@ def _loaded(session: Session, actor: Actor, stored: CheckoutRecord) -> Checkout:
     return checkout
 
 
-_OPEN = CHECKOUTS.where(CheckoutRecord.completed_at.is_(None))
-_NEWEST_FIRST = Order((CheckoutRecord.id,), descending=True)
+_OPEN = CHECKOUTS.where(models.Checkout.completed_at.is_(None))
+_NEWEST_FIRST = Order((models.Checkout.id,), descending=True)
 
 
 @public
@@ -437,7 +437,7 @@ def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | No
 
     ``None`` for another person's, an ordered or an unknown one.
     """
-    query = _OPEN.where(CheckoutRecord.token == token_in(checkout_id))
+    query = _OPEN.where(models.Checkout.token == token_in(checkout_id))
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is None or not may_open(actor, row.user_id, row.channel_id):
@@ -454,9 +454,9 @@ def list_checkouts(
 
     Those in channels that the caller has access to; ``channel`` is the slug of one of them.
     """
-    conditions = [] if actor.reaches_all_channels else [is_reached(actor, CHECKOUT_CHANNEL)]
+    conditions = [] if actor.reaches_all_channels else [is_reached(actor, models.CHECKOUT_CHANNEL)]
     if channel:
-        conditions.append(is_in_channel(CHECKOUT_CHANNEL, channel))
+        conditions.append(is_in_channel(models.CHECKOUT_CHANNEL, channel))
     with ports.database.reading() as session:
         query = with_conditions(_OPEN, conditions)
         found = read_rows(ports, session, query, _NEWEST_FIRST, page)
@@ -476,7 +476,7 @@ def checkouts_of_users(
     seen = with_conditions(_OPEN, _channel_limits(actor, user_ids))
     with ports.database.reading() as session:
         found = read_rows_by_parent(
-            ports, session, seen, Parents(CheckoutRecord.user_id, user_ids), _NEWEST_FIRST, page
+            ports, session, seen, Parents(models.Checkout.user_id, user_ids), _NEWEST_FIRST, page
         )
         rows = [row for rows in found.values() for row in rows.items]
         carts = {cart.id: cart for cart in _to_checkouts(session, actor, rows)}
@@ -488,5 +488,5 @@ def checkouts_of_users(
 def _channel_limits(actor: Actor, user_ids: Collection[int]) -> Iterator[ColumnElement[bool]]:
     """Yield what limits other people's carts to the channels that ``actor`` has access to."""
     if set(user_ids) - {actor.user_id} and not actor.reaches_all_channels:
-        own = CheckoutRecord.user_id == actor.user_id
-        yield own | is_reached(actor, CHECKOUT_CHANNEL)
+        own = models.Checkout.user_id == actor.user_id
+        yield own | is_reached(actor, models.CHECKOUT_CHANNEL)

@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
@@ -43,15 +44,6 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_
 from app.domain.values.ids import key_of, parse_key
 from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.domain.values.text_rules import is_storable
-from app.models import (
-    CheckoutLineRecord,
-    CheckoutRecord,
-    OrderLineRecord,
-    OrderRecord,
-    ProductRecord,
-    UserRecord,
-)
-from app.models.commerce import ORDER_CHANNEL
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -90,23 +82,23 @@ from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.publisher import add_event
 
 ORDERS: Select[*tuple[object, ...]] = select(
-    *columns_for(OrderSummary, OrderRecord, "channel_id"),
-    ORDER_CHANNEL.label("channel_id"),
-    OrderRecord.currency,
+    *columns_for(OrderSummary, models.Order, "channel_id"),
+    models.ORDER_CHANNEL.label("channel_id"),
+    models.Order.currency,
 )
 """What ``to_order`` and ``to_summary`` expect."""
 
 _LINES = (
     select(
-        OrderLineRecord.order_id,
-        *columns_for(OrderLine, OrderLineRecord),
-        OrderLineRecord.currency,
-        (OrderRecord.status == OrderStatus.FULFILLED).label("is_fulfilled"),
+        models.OrderLine.order_id,
+        *columns_for(OrderLine, models.OrderLine),
+        models.OrderLine.currency,
+        (models.Order.status == OrderStatus.FULFILLED).label("is_fulfilled"),
         *PRODUCT_COLUMNS,
     )
-    .join(OrderRecord, OrderRecord.id == OrderLineRecord.order_id)
-    .outerjoin(ProductRecord, ProductRecord.id == OrderLineRecord.product_id)
-    .order_by(OrderLineRecord.id)
+    .join(models.Order, models.Order.id == models.OrderLine.order_id)
+    .outerjoin(models.Product, models.Product.id == models.OrderLine.product_id)
+    .order_by(models.OrderLine.id)
 )
 
 
@@ -132,10 +124,10 @@ def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
 
     The caller's own person is left out: they know themselves.
     """
-    row = session.execute(ORDERS.where(OrderRecord.id == order_id)).one_or_none()
+    row = session.execute(ORDERS.where(models.Order.id == order_id)).one_or_none()
     if row is None:
         return None
-    lines = _load_lines(session, actor, OrderLineRecord.order_id == order_id)
+    lines = _load_lines(session, actor, models.OrderLine.order_id == order_id)
     buyers = _load_buyers(session, actor, {row.user_id} - {None, actor.user_id})
     return to_order(row, lines.get(order_id, ()), buyers.get(row.user_id))
 
@@ -160,7 +152,7 @@ def _load_buyers(session: Session, actor: Actor, user_ids: Collection[int]) -> M
     """Return those of the users whom ``actor`` can see, in one statement."""
     if not user_ids:
         return {}
-    rows = session.execute(select(*USER_COLUMNS).where(UserRecord.id.in_(user_ids)))
+    rows = session.execute(select(*USER_COLUMNS).where(models.User.id.in_(user_ids)))
     return {user.id: user for user in map(read_user, rows) if sees_buyer(actor, user)}
 
 
@@ -191,31 +183,33 @@ def _keep_owner(session: Session, checkout_id: str) -> None:
 
     Before the cart itself, in the order that deletions of people use.
     """
-    owner = select(CheckoutRecord.user_id).where(CheckoutRecord.token == token_in(checkout_id))
+    owner = select(models.Checkout.user_id).where(models.Checkout.token == token_in(checkout_id))
     session.execute(
-        select(UserRecord.id)
-        .where(UserRecord.id == owner.scalar_subquery())
+        select(models.User.id)
+        .where(models.User.id == owner.scalar_subquery())
         .with_for_update(read=True, key_share=True)
     )
 
 
-def _keep_products(session: Session, cart: CheckoutRecord) -> None:
+def _keep_products(session: Session, cart: models.Checkout) -> None:
     """Lock the cart's products against deletion."""
-    query = select(CheckoutLineRecord.product_id).where(CheckoutLineRecord.checkout_id == cart.id)
+    query = select(models.CheckoutLine.product_id).where(
+        models.CheckoutLine.checkout_id == cart.id
+    )
     session.execute(
-        select(ProductRecord.id)
-        .where(ProductRecord.id.in_(query))
-        .order_by(ProductRecord.id)
+        select(models.Product.id)
+        .where(models.Product.id.in_(query))
+        .order_by(models.Product.id)
         .with_for_update(read=True, key_share=True)
     )
 
 
 def _store(
-    ports: Ports, session: Session, cart: CheckoutRecord, lines: Sequence[CheckoutLine]
-) -> OrderRecord:
+    ports: Ports, session: Session, cart: models.Checkout, lines: Sequence[CheckoutLine]
+) -> models.Order:
     now = ports.clock.now()
     costs = total(line.total for line in lines)
-    order = OrderRecord(
+    order = models.Order(
         checkout_id=cart.id,
         user_id=cart.user_id,
         channel_id=channel_of(session, cart),
@@ -229,7 +223,7 @@ def _store(
     session.add(order)
     session.flush()
     session.add_all(
-        OrderLineRecord(
+        models.OrderLine(
             order_id=order.id,
             product_id=None if line.product is None else line.product.id,
             product_name=line.product_name,
@@ -244,8 +238,8 @@ def _store(
     return order
 
 
-def _ordered(session: Session, actor: Actor, cart: CheckoutRecord) -> Order:
-    order_id = session.scalar(select(OrderRecord.id).where(OrderRecord.checkout_id == cart.id))
+def _ordered(session: Session, actor: Actor, cart: models.Checkout) -> Order:
+    order_id = session.scalar(select(models.Order.id).where(models.Order.checkout_id == cart.id))
     if order_id is None:
         raise no_such_checkout()
     return _loaded(session, actor, order_id)
@@ -303,7 +297,7 @@ def _take(ports: Ports, actor: Actor, order_id: str, step: OrderStep, field: str
     """Take ``step`` and publish its event and ``OrderUpdated``."""
     key = key_of(order_id, "Order", field=field)
     with ports.database.transaction() as session:
-        stored = session.get(OrderRecord, key, with_for_update=True)
+        stored = session.get(models.Order, key, with_for_update=True)
         # An order that the caller can't see is answered like a missing one.
         if stored is None or not actor.reaches_channel(channel_of(session, stored)):
             raise _unknown(field)
@@ -329,7 +323,7 @@ def _unknown(field: str) -> Refused:
     return Refused(Problem("NOT_FOUND", "There is no such order.", field))
 
 
-def _state(stored: OrderRecord) -> dict[str, object]:
+def _state(stored: models.Order) -> dict[str, object]:
     return {"status": stored.status, "is_paid": stored.is_paid}
 
 
@@ -339,11 +333,11 @@ def _differing(*sides: dict[str, object]) -> list[dict[str, object]]:
     return [{name: side[name] for name in before if before[name] != after[name]} for side in sides]
 
 
-_NEWEST_FIRST = paging.Order((OrderRecord.id,), descending=True)
+_NEWEST_FIRST = paging.Order((models.Order.id,), descending=True)
 _COLUMNS = {
-    OrderSortField.NUMBER: (OrderRecord.id,),
-    OrderSortField.CREATED_AT: (OrderRecord.created_at, OrderRecord.id),
-    OrderSortField.LAST_MODIFIED_AT: (OrderRecord.updated_at, OrderRecord.id),
+    OrderSortField.NUMBER: (models.Order.id,),
+    OrderSortField.CREATED_AT: (models.Order.created_at, models.Order.id),
+    OrderSortField.LAST_MODIFIED_AT: (models.Order.updated_at, models.Order.id),
 }
 
 
@@ -374,7 +368,7 @@ ALL_ORDERS = OrderFilter()
 
 def _orders(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
     query = paging.with_conditions(ORDERS, _in_reach(actor))
-    return paging.read_by_keys(ports, query, OrderRecord.id, keys, to_summary)
+    return paging.read_by_keys(ports, query, models.Order.id, keys, to_summary)
 
 
 @lists_from_replica(_orders)
@@ -425,7 +419,7 @@ def orders_of_users(
         conditions.append(nested_condition(where, _conditions))
     query = paging.with_conditions(ORDERS, conditions)
     with ports.database.reading() as session:
-        parents = paging.Parents(OrderRecord.user_id, user_ids)
+        parents = paging.Parents(models.Order.user_id, user_ids)
         found = paging.read_rows_by_parent(ports, session, query, parents, _NEWEST_FIRST, page)
     return paging.pages_by_parent(found, to_summary)
 
@@ -438,7 +432,7 @@ def list_newest_orders_of(
 
     Those in channels that the caller has access to.
     """
-    query = ORDERS.where(OrderRecord.user_id == user_id, *_in_reach(actor, [user_id]))
+    query = ORDERS.where(models.Order.user_id == user_id, *_in_reach(actor, [user_id]))
     return _page(ports, query, _NEWEST_FIRST, page)
 
 
@@ -447,13 +441,13 @@ def lines_of_orders(
     ports: Ports, actor: Actor, order_ids: Collection[int]
 ) -> Mapping[int, tuple[OrderLine, ...]]:
     """Return the lines of those of several orders that the caller can see, in one statement."""
-    condition: ColumnElement[bool] = OrderLineRecord.order_id.in_(order_ids)
+    condition: ColumnElement[bool] = models.OrderLine.order_id.in_(order_ids)
     manages = actor.holds(Permission.MANAGE_ORDERS)
     if not (manages and actor.reaches_all_channels):
-        seen = OrderRecord.user_id == actor.user_id
+        seen = models.Order.user_id == actor.user_id
         if manages:
-            seen |= is_reached(actor, ORDER_CHANNEL)
-        condition &= OrderLineRecord.order_id.in_(select(OrderRecord.id).where(seen))
+            seen |= is_reached(actor, models.ORDER_CHANNEL)
+        condition &= models.OrderLine.order_id.in_(select(models.Order.id).where(seen))
     with ports.database.reading() as session:
         return _load_lines(session, actor, condition)
 
@@ -468,10 +462,10 @@ def buyers_of_orders(ports: Ports, actor: Actor, user_ids: Collection[int]) -> M
 @users_or(Permission.MANAGE_ORDERS)
 def orders_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
     """Return those orders that ``show_order`` shows the caller, in one statement."""
-    own = OrderRecord.user_id == actor.user_id
-    seen = own | is_reached(actor, ORDER_CHANNEL)
+    own = models.Order.user_id == actor.user_id
+    seen = own | is_reached(actor, models.ORDER_CHANNEL)
     query = ORDERS.where(seen if actor.holds(Permission.MANAGE_ORDERS) else own)
-    return paging.read_by_keys(ports, query, OrderRecord.id, keys, to_summary)
+    return paging.read_by_keys(ports, query, models.Order.id, keys, to_summary)
 
 
 @users_or(Permission.MANAGE_ORDERS)
@@ -500,8 +494,8 @@ def _in_reach(actor: Actor, user_ids: Collection[int] = ()) -> Iterator[ColumnEl
     """
     if actor.reaches_all_channels or set(user_ids) == {actor.user_id}:
         return
-    reached = is_reached(actor, ORDER_CHANNEL)
-    yield reached | (OrderRecord.user_id == actor.user_id) if user_ids else reached
+    reached = is_reached(actor, models.ORDER_CHANNEL)
+    yield reached | (models.Order.user_id == actor.user_id) if user_ids else reached
 
 
 def _require_channel(ports: Ports, actor: Actor, slug: str) -> None:
@@ -515,19 +509,19 @@ def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
     yield from _named(filter_)
     if filter_.channel_ids is not None:
         channels = [key_of(id_, "Channel", field="where") for id_ in filter_.channel_ids]
-        yield ORDER_CHANNEL.in_(channels)
+        yield models.ORDER_CHANNEL.in_(channels)
     if filter_.statuses is not None:
-        yield OrderRecord.status.in_([status.value for status in filter_.statuses])
+        yield models.Order.status.in_([status.value for status in filter_.statuses])
     if filter_.payments is not None:
-        yield OrderRecord.is_paid.in_(
+        yield models.Order.is_paid.in_(
             [payment is PaymentStatus.FULLY_CHARGED for payment in filter_.payments]
         )
     if filter_.created_at is not None:
-        yield from in_range(OrderRecord.created_at, filter_.created_at)
+        yield from in_range(models.Order.created_at, filter_.created_at)
     if filter_.updated_at is not None:
-        yield from in_range(OrderRecord.updated_at, filter_.updated_at)
+        yield from in_range(models.Order.updated_at, filter_.updated_at)
     if filter_.channel:
-        yield is_in_channel(ORDER_CHANNEL, filter_.channel)
+        yield is_in_channel(models.ORDER_CHANNEL, filter_.channel)
 
 
 def _named(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
@@ -535,19 +529,19 @@ def _named(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.search:
         number = parse_key(filter_.search.strip())
         named = _begins_email(filter_.search)
-        yield named if number is None else named | (OrderRecord.id == number)
+        yield named if number is None else named | (models.Order.id == number)
     if filter_.customer:
         yield _begins_email(filter_.customer)
     if filter_.emails is not None:
         emails = map(normalize_email, filter(is_storable, filter_.emails))
-        yield OrderRecord.user_email.in_(list(emails))
+        yield models.Order.user_email.in_(list(emails))
     if filter_.numbers is not None:
-        yield OrderRecord.id.in_(filter_.numbers)
+        yield models.Order.id.in_(filter_.numbers)
     if filter_.number_range is not None:
-        yield from in_range(OrderRecord.id, filter_.number_range)
+        yield from in_range(models.Order.id, filter_.number_range)
     if filter_.ids is not None:
-        yield OrderRecord.id.in_(keys_of(filter_.ids, "Order"))
+        yield models.Order.id.in_(keys_of(filter_.ids, "Order"))
 
 
 def _begins_email(text: str) -> ColumnElement[bool]:
-    return OrderRecord.user_email.startswith(normalize_email(text), autoescape=True)
+    return models.Order.user_email.startswith(normalize_email(text), autoescape=True)

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, false, not_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.search import fold
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -31,8 +32,6 @@ from app.domain.values.ids import key_of
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.domain.values.text_rules import prose_problem
-from app.models import ProductRecord
-from app.models.commerce import NO_PRICE
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -63,7 +62,7 @@ _FIELDS = (
     "created_at",
     "updated_at",
 )
-PRODUCT_COLUMNS = tuple(getattr(ProductRecord, name).label(f"product_{name}") for name in _FIELDS)
+PRODUCT_COLUMNS = tuple(getattr(models.Product, name).label(f"product_{name}") for name in _FIELDS)
 """What ``to_product`` expects in a row."""
 
 _values_in = attrgetter(*(column.name for column in PRODUCT_COLUMNS))
@@ -81,7 +80,7 @@ def to_product(row: NamedRow) -> Product:
     return _product(*_values_in(row))
 
 
-def _product_of(stored: ProductRecord) -> Product:
+def _product_of(stored: models.Product) -> Product:
     """Return the product in its record."""
     return _product(*_fields_of(stored))
 
@@ -89,16 +88,16 @@ def _product_of(stored: ProductRecord) -> Product:
 def _product(
     id_: int, name: str, slug: str, description: str, units: int, currency: str, *others: Any
 ) -> Product:
-    price = None if units == NO_PRICE else of_units(units, currency)
+    price = None if units == models.NO_PRICE else of_units(units, currency)
     return Product(id_, name, slug, description, price, *others)
 
 
-def _locked_product(session: Session, product_id: int) -> ProductRecord:
+def _locked_product(session: Session, product_id: int) -> models.Product:
     """Lock and return the product of that key.
 
     Refuses NOT_FOUND on ``id``.
     """
-    stored = session.get(ProductRecord, product_id, with_for_update=True)
+    stored = session.get(models.Product, product_id, with_for_update=True)
     if stored is None:
         raise Refused(Problem("NOT_FOUND", "There is no such product.", "id"))
     return stored
@@ -112,7 +111,7 @@ def _free_slug(ports: Ports, session: Session, preferred: str, *, is_contested: 
     """
     candidates = [preferred, *(f"{preferred}-{number}" for number in range(2, _NUMBERED))]
     taken = set(
-        session.scalars(select(ProductRecord.slug).where(ProductRecord.slug.in_(candidates)))
+        session.scalars(select(models.Product.slug).where(models.Product.slug.in_(candidates)))
     )
     free = [slug for slug in candidates if slug not in taken]
     if free and not is_contested:
@@ -244,7 +243,7 @@ def _store(ports: Ports, actor: Actor, product: Product, *, is_contested: bool) 
             ports, session, slug_of(product.name), is_contested=is_contested
         )
         new_product = replace(product, slug=slug)
-        stored = ProductRecord(created_at=new_product.created_at, **_columns(new_product))
+        stored = models.Product(created_at=new_product.created_at, **_columns(new_product))
         session.add(stored)
         session.flush()
         new_product = replace(new_product, id=stored.id)
@@ -258,7 +257,7 @@ def _columns(product: Product) -> dict[str, object]:
         "name": product.name,
         "slug": product.slug,
         "description": product.description,
-        "price": NO_PRICE if product.price is None else product.price.units,
+        "price": models.NO_PRICE if product.price is None else product.price.units,
         "currency": CURRENCY if product.price is None else product.price.currency,
         "is_published": product.is_published,
         "updated_at": product.updated_at,
@@ -298,13 +297,13 @@ def _audit_values(product: Product | None) -> Mapping[str, object]:
 
 
 _COLUMNS = {
-    None: (ProductRecord.id,),
-    ProductSortField.NAME: (ProductRecord.name, ProductRecord.id),
-    ProductSortField.PRICE: (ProductRecord.price, ProductRecord.id),
-    ProductSortField.CREATED_AT: (ProductRecord.created_at, ProductRecord.id),
-    ProductSortField.LAST_MODIFIED_AT: (ProductRecord.updated_at, ProductRecord.id),
+    None: (models.Product.id,),
+    ProductSortField.NAME: (models.Product.name, models.Product.id),
+    ProductSortField.PRICE: (models.Product.price, models.Product.id),
+    ProductSortField.CREATED_AT: (models.Product.created_at, models.Product.id),
+    ProductSortField.LAST_MODIFIED_AT: (models.Product.updated_at, models.Product.id),
 }
-_PUBLISHED = PRODUCTS.where(ProductRecord.is_published.is_(True))
+_PUBLISHED = PRODUCTS.where(models.Product.is_published.is_(True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +333,7 @@ def _visible(actor: Actor) -> Query:
 
 
 def _products(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Product, ...]:
-    return read_by_keys(ports, _visible(actor), ProductRecord.id, keys, to_product)
+    return read_by_keys(ports, _visible(actor), models.Product.id, keys, to_product)
 
 
 @lists_from_replica(_products)
@@ -377,9 +376,9 @@ def show_product(
         message = "Pass either `id` or `slug`."
         raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
     if product_id is not None:
-        query = PRODUCTS.where(ProductRecord.id == key_of(product_id, "Product"))
+        query = PRODUCTS.where(models.Product.id == key_of(product_id, "Product"))
     else:
-        query = PRODUCTS.where(ProductRecord.slug == (slug if is_searchable(slug or "") else ""))
+        query = PRODUCTS.where(models.Product.slug == (slug if is_searchable(slug or "") else ""))
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
     product = None if row is None else to_product(row)
@@ -396,23 +395,23 @@ def products_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[
 
 def _conditions(filter_: ProductFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.search:
-        yield ProductRecord.folded.contains(fold(filter_.search), autoescape=True)
+        yield models.Product.folded.contains(fold(filter_.search), autoescape=True)
     if filter_.ids is not None:
-        yield ProductRecord.id.in_(keys_of(filter_.ids, "Product"))
+        yield models.Product.id.in_(keys_of(filter_.ids, "Product"))
     if filter_.slugs is not None:
         slugs = filter(is_searchable, limit_values(filter_.slugs, "slugs"))
-        yield ProductRecord.slug.in_(list(slugs))
+        yield models.Product.slug.in_(list(slugs))
     if filter_.is_published is not None:
-        yield ProductRecord.is_published.is_(filter_.is_published)
+        yield models.Product.is_published.is_(filter_.is_published)
     if filter_.is_available is not None:
-        is_available = ProductRecord.is_published.is_(True) & (ProductRecord.price >= 0)
+        is_available = models.Product.is_published.is_(True) & (models.Product.price >= 0)
         yield is_available if filter_.is_available else not_(is_available)
     if filter_.price is not None:
-        yield from in_range(ProductRecord.price, units_within(filter_.price))
+        yield from in_range(models.Product.price, units_within(filter_.price))
     if filter_.prices is not None:
         ranges = (units_within(Range(price, price)) for price in filter_.prices)
-        yield ProductRecord.price.in_([each.gte for each in ranges if each.gte == each.lte])
+        yield models.Product.price.in_([each.gte for each in ranges if each.gte == each.lte])
     if filter_.has_other:
         yield false()
     if filter_.updated_at is not None:
-        yield from in_range(ProductRecord.updated_at, filter_.updated_at)
+        yield from in_range(models.Product.updated_at, filter_.updated_at)

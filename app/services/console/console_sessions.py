@@ -10,6 +10,7 @@ from functools import partial
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.second_factors import (
@@ -28,7 +29,6 @@ from app.domain.shop.settings import (
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Problem, Refused
-from app.models import SecondFactorChallengeRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
 from app.services.authorization.register import (
@@ -148,7 +148,7 @@ class SignInOptions:
 def show_default_language(ports: Ports, actor: Actor) -> str:
     """Return the language code of pages whose browser asks for no language that is shipped."""
     with ports.database.reading() as session:
-        return session.scalars(select(ShopRecord.default_language)).one()
+        return session.scalars(select(models.Shop.default_language)).one()
 
 
 @public
@@ -361,7 +361,7 @@ def show_waiting_sign_in(ports: Ports, actor: Actor, *, challenge: str) -> Waiti
     """
     found = _find_challenge(ports, actor, challenge)
     with ports.database.reading() as session:
-        email = session.scalar(select(UserRecord.email).where(UserRecord.id == found.user_id))
+        email = session.scalar(select(models.User.email).where(models.User.id == found.user_id))
         types = read_factors(session, found.user_id or 0).types
     return WaitingSignIn(email or "", found.expires_at, _usable(ports, actor, types))
 
@@ -425,7 +425,7 @@ def confirm_passkey_again(ports: Ports, actor: Actor, *, challenge: str, credent
     prove(ports, actor, check, found.id)
 
 
-def _find_challenge(ports: Ports, actor: Actor, token: str) -> SecondFactorChallengeRecord:
+def _find_challenge(ports: Ports, actor: Actor, token: str) -> models.SecondFactorChallenge:
     purpose, place = ChallengePurpose.SIGN_IN, SignInPlace.CONSOLE
     return find_challenge(ports, actor, token, purpose, place=place)
 

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, exists, func, select, true, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.audit import AuditEntry
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -15,8 +16,6 @@ from app.domain.deliveries.statistics import DeliveryDay
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode, Switches, TrafficHour, TrafficKind
 from app.domain.single_sign_on.providers import Provider, serves_any_client
-from app.models import AppRecord, IdentityProviderRecord, ShopRecord, UserRecord, WebhookRecord
-from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.audit.entries import last_entries
 from app.services.audit.log import Change, record
@@ -61,13 +60,13 @@ class Setup:
 
 
 def _setup_columns() -> tuple[ColumnElement[Any], ...]:
-    staff = select(UserRecord.id).where(UserRecord.is_staff).limit(2).subquery()
+    staff = select(models.User.id).where(models.User.is_staff).limit(2).subquery()
     return (
-        ShopRecord.setup_dismissed.label("setup_dismissed"),
+        models.Shop.setup_dismissed.label("setup_dismissed"),
         select(func.count()).select_from(staff).scalar_subquery().label("setup_staff"),
-        exists().where(IdentityProviderRecord.active).label("setup_sign_on"),
-        exists().where(AppRecord.id.is_not(None)).label("setup_app"),
-        exists().where(WebhookRecord.id.is_not(None)).label("setup_webhook"),
+        exists().where(models.IdentityProvider.active).label("setup_sign_on"),
+        exists().where(models.App.id.is_not(None)).label("setup_app"),
+        exists().where(models.Webhook.id.is_not(None)).label("setup_webhook"),
     )
 
 
@@ -95,15 +94,17 @@ def sends_mail(ports: Ports, actor: Actor) -> bool:
 def dismiss_setup(ports: Ports, actor: Actor) -> None:
     """Hide the setup checklist for everyone; safe to repeat."""
     dismissed = (
-        update(ShopRecord)
-        .where(ShopRecord.id == SHOP_ID, ~ShopRecord.setup_dismissed)
+        update(models.Shop)
+        .where(models.Shop.id == models.SHOP_ID, ~models.Shop.setup_dismissed)
         .values(setup_dismissed=True)
-        .returning(ShopRecord.name)
+        .returning(models.Shop.name)
     )
     with ports.database.transaction() as session:
         name = session.scalar(dismissed)
         if name is not None:
-            record(ports, actor, session, Change("shop.dismiss_setup", "Shop", SHOP_ID, name))
+            record(
+                ports, actor, session, Change("shop.dismiss_setup", "Shop", models.SHOP_ID, name)
+            )
 
 
 _HOUR = timedelta(hours=1)
@@ -242,8 +243,8 @@ def _with_names(session: Session, entries: tuple[AuditEntry, ...]) -> tuple[Audi
     keys = {entry.actor_user_id for entry in entries if entry.actor_user_id is not None}
     if not keys:
         return entries
-    columns = (UserRecord.id, UserRecord.first_name, UserRecord.last_name)
-    rows = session.execute(select(*columns).where(UserRecord.id.in_(keys)))
+    columns = (models.User.id, models.User.first_name, models.User.last_name)
+    rows = session.execute(select(*columns).where(models.User.id.in_(keys)))
     names = {key: f"{first} {last}".strip() for key, first, last in rows}
     return tuple(
         replace(entry, actor_name=names.get(entry.actor_user_id or 0) or entry.actor_name)
@@ -259,7 +260,7 @@ def _numbers(ports: Ports, actor: Actor, now: datetime) -> Select[*tuple[Any, ..
         hourly += delivery_columns(span)
     if actor.holds(Permission.MANAGE_SETTINGS):
         hourly += traffic_columns(span)
-    query = select(*_shop_columns(ports, actor)).select_from(ShopRecord)
+    query = select(*_shop_columns(ports, actor)).select_from(models.Shop)
     if not hourly:
         return query
     return query.join(span, true()).add_columns(span.c.began, *hourly).order_by(span.c.began)
@@ -267,16 +268,16 @@ def _numbers(ports: Ports, actor: Actor, now: datetime) -> Select[*tuple[Any, ..
 
 def _shop_columns(ports: Ports, actor: Actor) -> list[ColumnElement[Any]]:
     columns: list[ColumnElement[Any]] = [
-        ShopRecord.password_login_mode.label("mode"),
+        models.Shop.password_login_mode.label("mode"),
         *closing_columns(),
-        ShopRecord.providers_version.label("providers_version"),
+        models.Shop.providers_version.label("providers_version"),
     ]
     if actor.holds(Permission.MANAGE_STAFF):
         columns += _people_columns(ports)
     if actor.holds(Permission.MANAGE_SETTINGS):
         columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
         columns += [*_setup_columns(), *sender_columns()]
-        columns.append(ShopRecord.storefront_rejections.label("rejected"))
+        columns.append(models.Shop.storefront_rejections.label("rejected"))
         columns.append(is_anything_held().label("is_held"))
         columns.append(template_fault_count().scalar_subquery().label("template_faults"))
     return columns
@@ -289,7 +290,7 @@ def _people_columns(ports: Ports) -> list[ColumnElement[Any]]:
         blocked_count(ports).label("blocked_ips"),
         untrusted_peers(ports).label("untrusted_peers"),
         staff_without_second_factor().label("staff_without_second_factor"),
-        ShopRecord.second_factor_from.label("second_factor_from"),
+        models.Shop.second_factor_from.label("second_factor_from"),
     ]
 
 

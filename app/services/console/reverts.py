@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.audit import AuditEntry
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, known_permissions
@@ -25,7 +26,6 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.webhooks import Webhook, editable_facts, facts_of
-from app.models import IdentityProviderRecord
 from app.ports import Ports
 from app.services.apps.app_changes import (
     AppChange,
@@ -307,7 +307,7 @@ _WEBHOOK: _Types = {
 
 
 def _slug(ports: Ports, key: str) -> str:
-    provider = IdentityProviderRecord
+    provider = models.IdentityProvider
     with ports.database.reading() as session:
         slug = session.scalar(select(provider.slug).where(provider.id == int(key)))
     if slug is None:

@@ -7,12 +7,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Label, delete, func, select
 from sqlalchemy.exc import IntegrityError
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.text_rules import line_problem
-from app.models import SavedFilterRecord, ShopRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
 from app.ports import Ports
 from app.services.authorization.register import staff_only
@@ -38,7 +38,7 @@ class SavedFilter:
 
 def _saved_filters_column(actor: Actor, list_name: str) -> Label[str]:
     """Return a column for ``_read_saved_filters``: the caller's filters of a list."""
-    record = SavedFilterRecord
+    record = models.SavedFilter
     saved = json_object(id=record.id, name=record.name, query=record.query)
     mine = (record.user_id == actor.user_id) & (record.list_name == list_name)
     return select(json_array_text(saved)).where(mine).scalar_subquery().label("saved_filters")
@@ -61,13 +61,13 @@ def save_filter(ports: Ports, actor: Actor, list_name: str, name: str, query: st
     name = _valid_name(name)
     if not 0 < len(query) <= MAX_QUERY_LENGTH:
         raise Refused(Problem("INVALID", "Set a filter first, then save it.", "query"))
-    record = SavedFilterRecord
+    record = models.SavedFilter
     mine = (record.user_id == actor.user_id) & (record.list_name == list_name)
     try:
         with ports.database.transaction() as session:
             # One at a time, or two could both be the last.
             session.execute(
-                select(UserRecord.id).where(UserRecord.id == actor.user_id).with_for_update()
+                select(models.User.id).where(models.User.id == actor.user_id).with_for_update()
             )
             if (session.scalar(select(func.count()).where(mine)) or 0) >= MAX_SAVED:
                 message = "You can save {count} filters per list. Delete one first."
@@ -85,7 +85,7 @@ def rename_filter(
 
     Raises ``Stale`` if its ``name`` isn't as ``seen`` anymore.
     """
-    record, name = SavedFilterRecord, _valid_name(name)
+    record, name = models.SavedFilter, _valid_name(name)
     mine = (record.user_id == actor.user_id) & (record.id == filter_id)
     try:
         with ports.database.transaction() as session:
@@ -101,7 +101,7 @@ def rename_filter(
 @staff_only
 def delete_filter(ports: Ports, actor: Actor, filter_id: int) -> None:
     """Delete one of the caller's filters; refuses NOT_FOUND on ``id``."""
-    record = SavedFilterRecord
+    record = models.SavedFilter
     mine = (record.user_id == actor.user_id) & (record.id == filter_id)
     with ports.database.transaction() as session:
         if session.scalar(delete(record).where(mine).returning(record.id)) is None:
@@ -152,7 +152,7 @@ def show_badges(ports: Ports, actor: Actor, list_name: str = "") -> Badges:
     if list_name:
         columns.append(_saved_filters_column(actor, list_name))
     with ports.database.reading() as session:
-        row = session.execute(select(*columns).select_from(ShopRecord)).one()
+        row = session.execute(select(*columns).select_from(models.Shop)).one()
     return Badges(
         webhooks=getattr(row, "webhooks", None),
         blocked_ips=getattr(row, "blocked_ips", None),

@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from app import models
 from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.search import end_of, read_search
 from app.domain.authorization.actor import Actor
@@ -30,24 +31,6 @@ from app.domain.urls.web_urls import masked_url
 from app.domain.values.ids import parse_global_id, parse_key
 from app.domain.values.ip_addresses import parse_address
 from app.domain.values.pages import MAX_COUNTED
-from app.models import (
-    AddressRecord,
-    AppRecord,
-    AppWordRecord,
-    DeliveryAttemptRecord,
-    DeliveryRecord,
-    GroupMemberRecord,
-    GroupRecord,
-    IdentityProviderRecord,
-    OAuthClientRecord,
-    OrderRecord,
-    SignInEventRecord,
-    UserRecord,
-    UserWordRecord,
-    WebhookRecord,
-    WebhookWordRecord,
-)
-from app.models.commerce import ORDER_CHANNEL
 from app.ports import NamedRow, Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import staff_only
@@ -150,12 +133,12 @@ def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[
     if number is not None:
         yield from _with_number(actor, number)
     if "@" in text and actor.holds(Permission.MANAGE_ORDERS):
-        yield _orders(actor, OrderRecord.user_email == normalize_email(text))
+        yield _orders(actor, models.Order.user_email == normalize_email(text))
     if actor.holds(Permission.MANAGE_APPS):
         yield _webhooks(words)
         yield _oauth_clients(words)
         if text.startswith(_MESSAGE):
-            yield _delivery(DeliveryRecord.message_id == text)
+            yield _delivery(models.Delivery.message_id == text)
     if actor.holds(Permission.MANAGE_STAFF):
         yield _people(HitKind.STAFF, words)
         yield _groups(words)
@@ -173,56 +156,56 @@ def _api_id(text: str) -> tuple[str, int | None]:
 def _with_id(actor: Actor, type_name: str, key: int) -> Iterator[Select[*tuple[Any, ...]]]:
     """Yield the search for the object of an API ID, for callers who can see it."""
     if type_name == "App":
-        yield _APP.where(AppRecord.id == key, AppRecord.is_installed)
+        yield _APP.where(models.App.id == key, models.App.is_installed)
     elif type_name == "Webhook" and actor.holds(Permission.MANAGE_APPS):
-        yield _WEBHOOK.where(WebhookRecord.id == key)
+        yield _WEBHOOK.where(models.Webhook.id == key)
     elif type_name == "EventDelivery" and actor.holds(Permission.MANAGE_APPS):
-        yield _delivery(DeliveryRecord.id == key)
+        yield _delivery(models.Delivery.id == key)
     elif type_name == "EventDeliveryAttempt" and actor.holds(Permission.MANAGE_APPS):
-        attempt = DeliveryAttemptRecord
+        attempt = models.DeliveryAttempt
         of_attempt = select(attempt.delivery_id).where(attempt.id == key).scalar_subquery()
-        yield _delivery(DeliveryRecord.id == of_attempt)
+        yield _delivery(models.Delivery.id == of_attempt)
     elif type_name == "Group" and actor.holds(Permission.MANAGE_STAFF):
-        yield _GROUP.where(GroupRecord.id == key)
+        yield _GROUP.where(models.Group.id == key)
     elif type_name == "Order" and actor.holds(Permission.MANAGE_ORDERS):
-        yield _orders(actor, OrderRecord.id == key)
+        yield _orders(actor, models.Order.id == key)
     elif type_name == "User":
-        yield from _people_queries(actor, UserRecord.id == key)
+        yield from _people_queries(actor, models.User.id == key)
     elif type_name == "Address":
-        address = AddressRecord
+        address = models.Address
         of_address = select(address.user_id).where(address.id == key).scalar_subquery()
-        yield from _people_queries(actor, UserRecord.id == of_address)
+        yield from _people_queries(actor, models.User.id == of_address)
 
 
 def _with_number(actor: Actor, number: int) -> Iterator[Select[*tuple[Any, ...]]]:
     if actor.holds(Permission.MANAGE_ORDERS):
-        yield _orders(actor, OrderRecord.id == number)
+        yield _orders(actor, models.Order.id == number)
     if actor.holds(Permission.MANAGE_APPS):
-        yield _delivery(DeliveryRecord.id == number)
+        yield _delivery(models.Delivery.id == number)
 
 
 def _people_queries(
     actor: Actor, condition: ColumnElement[bool]
 ) -> Iterator[Select[*tuple[Any, ...]]]:
     if actor.holds(Permission.MANAGE_STAFF):
-        yield _user(HitKind.STAFF).where(condition, UserRecord.is_staff)
+        yield _user(HitKind.STAFF).where(condition, models.User.is_staff)
     if actor.holds(Permission.MANAGE_USERS) or actor.holds(Permission.MANAGE_ORDERS):
-        yield _user(HitKind.CUSTOMER).where(condition, UserRecord.is_staff.is_(False))
+        yield _user(HitKind.CUSTOMER).where(condition, models.User.is_staff.is_(False))
 
 
 def _orders(actor: Actor, condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    order = OrderRecord
+    order = models.Order
     customer = func.coalesce(order.user_id, 0)
     return (
         _hit(HitKind.ORDER, customer, cast(order.id, String), order.user_email, order.status)
-        .where(condition, is_reached(actor, ORDER_CHANNEL))
+        .where(condition, is_reached(actor, models.ORDER_CHANNEL))
         .order_by(order.id.desc())
         .limit(MAX_HITS_PER_KIND)
     )
 
 
 def _apps(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    word, app = AppWordRecord, AppRecord
+    word, app = models.AppWord, models.App
     keys = _keys(word.app_id, word.word, words)
     return (
         _APP.where(app.id.in_(keys), app.is_installed)
@@ -232,7 +215,7 @@ def _apps(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
 
 
 def _webhooks(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    word, webhook = WebhookWordRecord, WebhookRecord
+    word, webhook = models.WebhookWord, models.Webhook
     keys = _keys(word.webhook_id, word.word, words)
     return (
         _WEBHOOK.where(webhook.id.in_(keys))
@@ -242,13 +225,13 @@ def _webhooks(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
 
 
 def _delivery(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
-    delivery = DeliveryRecord
+    delivery = models.Delivery
     texts = delivery.event, delivery.message_id, delivery.status
     return _hit(HitKind.DELIVERY, delivery.id, *texts, delivery.attempts).where(condition)
 
 
 def _people(kind: HitKind, words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    word, user = UserWordRecord, UserRecord
+    word, user = models.UserWord, models.User
     is_staff = kind is HitKind.STAFF
     keys = _keys(word.user_id, word.word, words, word.is_staff == literal(is_staff, Boolean))
     return (
@@ -260,7 +243,7 @@ def _people(kind: HitKind, words: Sequence[str]) -> Select[*tuple[Any, ...]]:
 
 
 def _user(kind: HitKind) -> Select[*tuple[Any, ...]]:
-    user = UserRecord
+    user = models.User
     name = func.trim(user.first_name + " " + user.last_name)
     state = _first_of(
         (user.is_active.is_(False), HitState.INACTIVE),
@@ -278,17 +261,17 @@ def _named(
 
 
 def _groups(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    return _named(_GROUP, GroupRecord.name, words, GroupRecord.name)
+    return _named(_GROUP, models.Group.name, words, models.Group.name)
 
 
 def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    provider = IdentityProviderRecord
+    provider = models.IdentityProvider
     called = provider.name + literal(" ") + provider.slug
     return _named(_PROVIDER, called, words, provider.name)
 
 
 def _oauth_clients(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    client = OAuthClientRecord
+    client = models.OAuthClient
     called = client.name + literal(" ") + client.client_id
     return _named(_OAUTH_CLIENT, called, words, client.name, client.id)
 
@@ -299,7 +282,7 @@ def _ip_address(ports: Ports, actor: Actor, text: str) -> Iterator[Select[*tuple
     sees_all = actor.holds(Permission.MANAGE_STAFF)
     if address is None or not (sees_all or actor.holds(Permission.MANAGE_USERS)):
         return
-    event = SignInEventRecord
+    event = models.SignInEvent
     conditions = [event.address == str(address)]
     if not sees_all:
         conditions.append(event.account_type == AccountType.CUSTOMER.value)
@@ -353,49 +336,49 @@ def _hit(
 
 _APP = _hit(
     HitKind.APP,
-    AppRecord.id,
-    AppRecord.name,
-    AppRecord.identifier,
-    _first_of((AppRecord.is_active.is_(False), HitState.INACTIVE)),
+    models.App.id,
+    models.App.name,
+    models.App.identifier,
+    _first_of((models.App.is_active.is_(False), HitState.INACTIVE)),
 )
 _WEBHOOK = _hit(
     HitKind.WEBHOOK,
-    WebhookRecord.id,
-    WebhookRecord.name,
-    WebhookRecord.target_url,
+    models.Webhook.id,
+    models.Webhook.name,
+    models.Webhook.target_url,
     _first_of(
-        (WebhookRecord.is_active.is_(False), HitState.INACTIVE),
-        (WebhookRecord.paused_at.is_not(None), HitState.PAUSED),
-        (WebhookRecord.failing_since.is_not(None), HitState.FAILING),
+        (models.Webhook.is_active.is_(False), HitState.INACTIVE),
+        (models.Webhook.paused_at.is_not(None), HitState.PAUSED),
+        (models.Webhook.failing_since.is_not(None), HitState.FAILING),
     ),
 )
 _GROUP = _hit(
     HitKind.GROUP,
-    GroupRecord.id,
-    GroupRecord.name,
+    models.Group.id,
+    models.Group.name,
     literal(""),
     literal(HitState.ACTIVE.value, String),
     select(func.count())
-    .where(GroupMemberRecord.group_id == GroupRecord.id)
-    .correlate(GroupRecord)
+    .where(models.GroupMember.group_id == models.Group.id)
+    .correlate(models.Group)
     .scalar_subquery(),
 )
 _PROVIDER = _hit(
     HitKind.PROVIDER,
-    IdentityProviderRecord.id,
-    IdentityProviderRecord.name,
-    IdentityProviderRecord.slug,
+    models.IdentityProvider.id,
+    models.IdentityProvider.name,
+    models.IdentityProvider.slug,
     _first_of(
-        (IdentityProviderRecord.waiting_changes != "", HitState.WAITING),
-        (IdentityProviderRecord.active.is_(False), HitState.INACTIVE),
+        (models.IdentityProvider.waiting_changes != "", HitState.WAITING),
+        (models.IdentityProvider.active.is_(False), HitState.INACTIVE),
     ),
 )
 _OAUTH_CLIENT = _hit(
     HitKind.OAUTH_CLIENT,
-    OAuthClientRecord.id,
-    OAuthClientRecord.name,
-    OAuthClientRecord.client_id,
-    _first_of((OAuthClientRecord.is_active.is_(False), HitState.INACTIVE)),
+    models.OAuthClient.id,
+    models.OAuthClient.name,
+    models.OAuthClient.client_id,
+    _first_of((models.OAuthClient.is_active.is_(False), HitState.INACTIVE)),
 )
 
 
@@ -437,9 +420,11 @@ def _rarest_first(session: Session, words: Sequence[str]) -> Sequence[str]:
         return words
     counts = (
         select(func.count()).select_from(
-            select(UserWordRecord.user_id)
+            select(models.UserWord.user_id)
             # Both kinds, named one by one: the index of words begins with them.
-            .where(UserWordRecord.is_staff.in_((False, True)), _begins(UserWordRecord.word, word))
+            .where(
+                models.UserWord.is_staff.in_((False, True)), _begins(models.UserWord.word, word)
+            )
             .limit(_MAX_CANDIDATES)
             .subquery()
         )

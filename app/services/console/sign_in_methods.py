@@ -12,22 +12,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.addresses import Address
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, StaffSecondFactor
 from app.domain.sign_in.sign_in_log import SignInEvent
 from app.domain.values.errors import Problem, Refused
-from app.models import (
-    AuthenticatorAppRecord,
-    IdentityProviderRecord,
-    RecoveryCodeRecord,
-    SessionRecord,
-    ShopRecord,
-    SignInEventRecord,
-    UserRecord,
-)
-from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.throttle import BlockedIp, ThrottleUnavailable
 from app.services.accounts.stored_addresses import addresses_text, read_addresses
@@ -68,7 +59,7 @@ def sign_in_methods_of_staff(
     ports: Ports, actor: Actor, user_ids: Collection[int]
 ) -> Mapping[int, SignInMethods]:
     """Return the sign-in methods of several staff members in one statement."""
-    query = _methods(ports).where(UserRecord.id.in_(user_ids), UserRecord.is_staff)
+    query = _methods(ports).where(models.User.id.in_(user_ids), models.User.is_staff)
     with ports.database.reading() as session:
         return {row.id: _to_methods(row) for row in session.execute(query)}
 
@@ -76,28 +67,28 @@ def sign_in_methods_of_staff(
 @account_owner_only
 def show_own_sign_in_methods(ports: Ports, actor: Actor) -> SignInMethods:
     """Return the caller's sign-in methods; raises ``PermissionDenied`` for an extension."""
-    query = _methods(ports).where(UserRecord.id == own_id(actor))
+    query = _methods(ports).where(models.User.id == own_id(actor))
     with ports.database.reading() as session:
         return _to_methods(session.execute(query).one())
 
 
 def _methods(ports: Ports) -> Select[*tuple[Any, ...]]:
     return select(
-        UserRecord.id,
-        UserRecord.password_hash.is_not(None).label("has_password"),
+        models.User.id,
+        models.User.password_hash.is_not(None).label("has_password"),
         provider_names().label("providers"),
         _of_sessions(ports, func.count()).label("sessions"),
-        _of_sessions(ports, func.max(SessionRecord.last_used_at)).label("last_used_at"),
+        _of_sessions(ports, func.max(models.Session.last_used_at)).label("last_used_at"),
         *FACTOR_COLUMNS,
     )
 
 
 def _of_sessions(ports: Ports, column: ColumnElement[Any]) -> ColumnElement[Any]:
-    alive = SessionRecord.expires_at > ports.clock.now()
+    alive = models.Session.expires_at > ports.clock.now()
     return (
         select(column)
-        .select_from(SessionRecord)
-        .where(SessionRecord.user_id == UserRecord.id, alive)
+        .select_from(models.Session)
+        .where(models.Session.user_id == models.User.id, alive)
         .scalar_subquery()
     )
 
@@ -149,13 +140,13 @@ class OwnSecondFactors:
 
 
 _REQUIRED_FROM = (
-    select(ShopRecord.second_factor_from)
+    select(models.Shop.second_factor_from)
     .where(
-        ShopRecord.id == SHOP_ID,
-        ShopRecord.staff_second_factor == StaffSecondFactor.REQUIRED.value,
-        UserRecord.is_staff,
+        models.Shop.id == models.SHOP_ID,
+        models.Shop.staff_second_factor == StaffSecondFactor.REQUIRED.value,
+        models.User.is_staff,
     )
-    .correlate(UserRecord)
+    .correlate(models.User)
     .scalar_subquery()
 )
 
@@ -165,7 +156,7 @@ def show_own_second_factors(ports: Ports, actor: Actor) -> OwnSecondFactors:
     user_id = own_id(actor)
     query = select(*FACTOR_COLUMNS, _REQUIRED_FROM.label("required_from"))
     with ports.database.reading() as session:
-        row = session.execute(query.where(UserRecord.id == user_id)).one()
+        row = session.execute(query.where(models.User.id == user_id)).one()
         return OwnSecondFactors(
             factors_in(row),
             _read_app(session, user_id),
@@ -175,7 +166,7 @@ def show_own_second_factors(ports: Ports, actor: Actor) -> OwnSecondFactors:
 
 
 def _read_app(session: Session, user_id: int) -> AppState:
-    app = AuthenticatorAppRecord
+    app = models.AuthenticatorApp
     is_reported = and_(app.confirmed_at.is_not(None), app.secret == "")
     query = select(app.confirmed_at, app.last_used_at, app.pending_secret != "", is_reported)
     row = session.execute(query.where(app.user_id == user_id)).one_or_none()
@@ -183,7 +174,7 @@ def _read_app(session: Session, user_id: int) -> AppState:
 
 
 def _read_codes(session: Session, user_id: int) -> CodesState:
-    code = RecoveryCodeRecord
+    code = models.RecoveryCode
     query = select(func.count(), func.max(code.created_at), func.max(code.used_at))
     return CodesState(*session.execute(query.where(code.user_id == user_id)).one())
 
@@ -258,7 +249,7 @@ def diagnose_sign_in(ports: Ports, actor: Actor, user_id: int) -> SignInDiagnosi
 
 def _account(user_id: int) -> Select[*tuple[Any, ...]]:
     """Return the query for the account, a row for each of its last attempts, at least one."""
-    event = SignInEventRecord
+    event = models.SignInEvent
     newest = event.at.desc(), event.id.desc()
     attempt = (
         select(event)
@@ -275,23 +266,23 @@ def _account(user_id: int) -> Select[*tuple[Any, ...]]:
             addresses_text(ADDRESSES).label("addresses"),
             *(attempt.c[name].label(f"attempt_{name}") for name in _ATTEMPT_FIELDS),
         )
-        .select_from(UserRecord)
-        .join(ShopRecord, ShopRecord.id == SHOP_ID)
-        .outerjoin(attempt, attempt.c.user_id == UserRecord.id)
-        .where(UserRecord.id == user_id)
+        .select_from(models.User)
+        .join(models.Shop, models.Shop.id == models.SHOP_ID)
+        .outerjoin(attempt, attempt.c.user_id == models.User.id)
+        .where(models.User.id == user_id)
         .order_by(attempt.c.at.desc(), attempt.c.id.desc())
     )
     return with_origin(query)
 
 
 _STATE = (
-    UserRecord.password_hash.is_not(None).label("has_password"),
-    provider_names(IdentityProviderRecord.active).label("providers"),
-    ShopRecord.password_login_mode.label("mode"),
-    ShopRecord.allow_storefront_traffic.label("is_storefront_open"),
+    models.User.password_hash.is_not(None).label("has_password"),
+    provider_names(models.IdentityProvider.active).label("providers"),
+    models.Shop.password_login_mode.label("mode"),
+    models.Shop.allow_storefront_traffic.label("is_storefront_open"),
     (
-        ShopRecord.enable_account_confirmation_by_email
-        & ~ShopRecord.allow_login_without_confirmation
+        models.Shop.enable_account_confirmation_by_email
+        & ~models.Shop.allow_login_without_confirmation
     ).label("needs_confirmation"),
 )
 """The fields of ``SignInState``."""

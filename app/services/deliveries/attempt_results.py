@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.deliveries.deliveries import (
     DISABLE_AFTER,
     RECOVERED_AFTER,
@@ -16,7 +17,6 @@ from app.domain.deliveries.deliveries import (
     failure_cause,
     next_step_after,
 )
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.monitoring import ATTEMPT_SECONDS, ATTEMPTS, DELIVERIES
 from app.services.authorization.register import building_block
@@ -28,21 +28,21 @@ FAILING_REASON = "The endpoint failed for 5 days without a successful delivery."
 _MAX_SUMMARY_LENGTH = 256
 
 _webhook = select(
-    WebhookRecord.target_url,
+    models.Webhook.target_url,
     or_(
-        WebhookRecord.failing_since.is_not(None),
-        WebhookRecord.failures_in_row > 0,
-        WebhookRecord.incident_since.is_not(None),
+        models.Webhook.failing_since.is_not(None),
+        models.Webhook.failures_in_row > 0,
+        models.Webhook.incident_since.is_not(None),
     ).label("is_suspect"),
-).where(WebhookRecord.id == bindparam("webhook"))
+).where(models.Webhook.id == bindparam("webhook"))
 _LOCK = _webhook.with_for_update(key_share=True)
 _LOCK_AGAINST_DELETION = _webhook.with_for_update(key_share=True, read=True)
-_INSERT_ATTEMPTS = insert(DeliveryAttemptRecord)
+_INSERT_ATTEMPTS = insert(models.DeliveryAttempt)
 _SCHEDULE = (
-    update(DeliveryRecord)
+    update(models.Delivery)
     .where(
-        DeliveryRecord.id.in_(bindparam("deliveries", expanding=True)),
-        DeliveryRecord.lease == bindparam("held"),
+        models.Delivery.id.in_(bindparam("deliveries", expanding=True)),
+        models.Delivery.lease == bindparam("held"),
     )
     .values(
         status=bindparam("new_status"),
@@ -128,7 +128,7 @@ def save_results(
         _schedule_next(session, batch.lease, results, next_steps, now)
         is_known_healthy = arrived and not webhook.is_suspect
         if webhook.target_url == target and not is_known_healthy:
-            stored = session.get_one(WebhookRecord, batch.webhook_id)
+            stored = session.get_one(models.Webhook, batch.webhook_id)
             _update_endpoint_health(ports, session, stored, results, next_steps)
 
 
@@ -164,8 +164,8 @@ def fail_each(ports: Ports, lease: str, reasons: Mapping[int, str]) -> None:
     with ports.database.transaction() as session:
         for reason, keys in alike.items():
             session.execute(
-                update(DeliveryRecord)
-                .where(DeliveryRecord.id.in_(keys), DeliveryRecord.lease == lease)
+                update(models.Delivery)
+                .where(models.Delivery.id.in_(keys), models.Delivery.lease == lease)
                 .values(
                     status=DeliveryStatus.FAILED.value,
                     next_attempt_at=None,
@@ -227,7 +227,7 @@ def _attempt(outcome: AttemptResult, next_step: NextStep) -> dict[str, object]:
 def _update_endpoint_health(
     ports: Ports,
     session: Session,
-    webhook: WebhookRecord,
+    webhook: models.Webhook,
     results: Sequence[AttemptResult],
     next_steps: Sequence[NextStep],
 ) -> None:

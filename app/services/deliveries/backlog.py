@@ -13,12 +13,12 @@ from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, case, func, se
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningUpdate
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import CATCH_UP_RATE, MOST_ATTEMPTS_RELEASED
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.pages import MAX_COUNTED
-from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, internal, requires_person
 from app.services.deliveries.dispatch import IS_DUE, due_parameters, oldest_waiting_for_worker
@@ -62,16 +62,16 @@ def read_endpoint_backlogs(
     """
     now = ports.shared_clock.now()
     counted = select(
-        WebhookRecord.id,
-        WebhookRecord.app_id,
-        WebhookRecord.name,
-        WebhookRecord.target_url,
-        WebhookRecord.failing_since,
-        WebhookRecord.last_failure,
-        WebhookRecord.paused_at,
-        WebhookRecord.max_rate,
-        count_up_to(_keys(DeliveryRecord.next_attempt_at <= now), MAX_COUNTED).label("due"),
-        count_up_to(_keys(DeliveryRecord.next_attempt_at > now), MAX_COUNTED).label("retrying"),
+        models.Webhook.id,
+        models.Webhook.app_id,
+        models.Webhook.name,
+        models.Webhook.target_url,
+        models.Webhook.failing_since,
+        models.Webhook.last_failure,
+        models.Webhook.paused_at,
+        models.Webhook.max_rate,
+        count_up_to(_keys(models.Delivery.next_attempt_at <= now), MAX_COUNTED).label("due"),
+        count_up_to(_keys(models.Delivery.next_attempt_at > now), MAX_COUNTED).label("retrying"),
         _due_since(now).label("due_since"),
         _first_retrying(now).label("retrying_since"),
     ).where(_anything_waits())
@@ -79,8 +79,8 @@ def read_endpoint_backlogs(
     is_paused = some.c.paused_at.is_not(None)
     by_urgency = is_paused, and_(some.c.failing_since.is_(None), ~is_paused)
     query = (
-        select(some, AppRecord.name.label("app_name"))
-        .join(AppRecord, AppRecord.id == some.c.app_id)
+        select(some, models.App.name.label("app_name"))
+        .join(models.App, models.App.id == some.c.app_id)
         .order_by(*by_urgency, (some.c.due + some.c.retrying).desc(), some.c.id)
         .limit(limit)
     )
@@ -108,38 +108,38 @@ def _backlog(row: NamedRow, now: datetime) -> EndpointBacklog:
 
 
 def _of_webhook() -> ColumnElement[bool]:
-    return DeliveryRecord.webhook_id == WebhookRecord.id
+    return models.Delivery.webhook_id == models.Webhook.id
 
 
 def _anything_waits() -> ColumnElement[bool]:
     return (
-        select(DeliveryRecord.id)
-        .where(_of_webhook(), DeliveryRecord.next_attempt_at.is_not(None))
-        .correlate(WebhookRecord)
+        select(models.Delivery.id)
+        .where(_of_webhook(), models.Delivery.next_attempt_at.is_not(None))
+        .correlate(models.Webhook)
         .exists()
     )
 
 
 def _keys(which: ColumnElement[bool]) -> Select[Any]:
-    return select(DeliveryRecord.id).where(_of_webhook(), which).correlate(WebhookRecord)
+    return select(models.Delivery.id).where(_of_webhook(), which).correlate(models.Webhook)
 
 
 def _due_since(now: datetime) -> ScalarSelect[datetime | None]:
     return (
-        select(func.min(DeliveryRecord.next_attempt_at))
-        .where(_of_webhook(), DeliveryRecord.next_attempt_at <= now)
-        .correlate(WebhookRecord)
+        select(func.min(models.Delivery.next_attempt_at))
+        .where(_of_webhook(), models.Delivery.next_attempt_at <= now)
+        .correlate(models.Webhook)
         .scalar_subquery()
     )
 
 
 def _first_retrying(now: datetime) -> ScalarSelect[datetime]:
-    some = _keys(DeliveryRecord.next_attempt_at > now).limit(MAX_COUNTED).subquery()
+    some = _keys(models.Delivery.next_attempt_at > now).limit(MAX_COUNTED).subquery()
     first = select(func.min(some.c.id)).scalar_subquery()
     return (
-        select(DeliveryRecord.created_at)
-        .where(DeliveryRecord.id == first)
-        .correlate(WebhookRecord)
+        select(models.Delivery.created_at)
+        .where(models.Delivery.id == first)
+        .correlate(models.Webhook)
         .scalar_subquery()
     )
 
@@ -147,13 +147,13 @@ def _first_retrying(now: datetime) -> ScalarSelect[datetime]:
 @requires_person(Permission.MANAGE_APPS)
 def count_retrying(ports: Ports, actor: Actor, webhook_id: int) -> int:
     """Count a webhook's deliveries that wait for a later attempt, to ``MAX_COUNTED``."""
-    later = DeliveryRecord.next_attempt_at > ports.shared_clock.now()
+    later = models.Delivery.next_attempt_at > ports.shared_clock.now()
     with ports.database.reading() as session:
-        return _count(session, MAX_COUNTED, DeliveryRecord.webhook_id == webhook_id, later)
+        return _count(session, MAX_COUNTED, models.Delivery.webhook_id == webhook_id, later)
 
 
-_IS_SENT = DeliveryRecord.webhook_id.not_in(
-    select(WebhookRecord.id).where(WebhookRecord.paused_at.is_not(None))
+_IS_SENT = models.Delivery.webhook_id.not_in(
+    select(models.Webhook.id).where(models.Webhook.paused_at.is_not(None))
 )
 
 
@@ -178,8 +178,8 @@ def read_waiting(ports: Ports, most: int) -> WaitingDeliveries:
     at = due_parameters(now)
     with ports.database.reading() as session:
         due = _count(session, most, *IS_DUE, _IS_SENT, at=at)
-        retrying = _count(session, most, DeliveryRecord.next_attempt_at > now, _IS_SENT)
-        first = select(func.min(DeliveryRecord.next_attempt_at)).where(*IS_DUE, _IS_SENT)
+        retrying = _count(session, most, models.Delivery.next_attempt_at > now, _IS_SENT)
+        first = select(func.min(models.Delivery.next_attempt_at)).where(*IS_DUE, _IS_SENT)
         since = session.scalar(first, at)
         held_up = oldest_waiting_for_worker(session, at) if due else None
     return WaitingDeliveries(due, retrying, since, held_up)
@@ -191,7 +191,7 @@ def _count(
     *which: ColumnElement[bool],
     at: Mapping[str, datetime] | None = None,
 ) -> int:
-    counted = count_up_to(select(DeliveryRecord.id).where(*which), most)
+    counted = count_up_to(select(models.Delivery.id).where(*which), most)
     return session.scalar(select(counted), at) or 0
 
 
@@ -216,15 +216,15 @@ def release_gradually(session: Session, webhook_id: int, now: datetime) -> int:
     would have been. Returns how many were brought forward at most.
     """
     waiting = session.scalars(
-        select(DeliveryRecord.id)
-        .where(DeliveryRecord.webhook_id == webhook_id, DeliveryRecord.next_attempt_at > now)
-        .order_by(DeliveryRecord.id)
+        select(models.Delivery.id)
+        .where(models.Delivery.webhook_id == webhook_id, models.Delivery.next_attempt_at > now)
+        .order_by(models.Delivery.id)
         .limit(_MAX_RELEASED)
     ).all()
     size = int(CATCH_UP_RATE * _STEP.total_seconds())
     for number, start in enumerate(range(0, len(waiting), size)):
         keys = waiting[start : start + size]
-        among = DeliveryRecord.id.between(keys[0], keys[-1])
+        among = models.Delivery.id.between(keys[0], keys[-1])
         session.execute(_release(now + number * _STEP, webhook_id, now + number * _STEP, among))
     return len(waiting)
 
@@ -233,15 +233,15 @@ def _release(
     due: datetime, webhook_id: int, later_than: datetime, *among: ColumnElement[bool]
 ) -> ReturningUpdate[int]:
     most = MOST_ATTEMPTS_RELEASED
-    attempts = case((DeliveryRecord.attempts > most, most), else_=DeliveryRecord.attempts)
+    attempts = case((models.Delivery.attempts > most, most), else_=models.Delivery.attempts)
     return (
-        update(DeliveryRecord)
+        update(models.Delivery)
         .where(
-            DeliveryRecord.webhook_id == webhook_id,
-            DeliveryRecord.next_attempt_at > later_than,
+            models.Delivery.webhook_id == webhook_id,
+            models.Delivery.next_attempt_at > later_than,
             *among,
         )
         .values(next_attempt_at=due, attempts=attempts)
-        .returning(DeliveryRecord.id)
+        .returning(models.Delivery.id)
         .execution_options(synchronize_session=False)
     )

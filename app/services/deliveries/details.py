@@ -18,6 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import Attempt
@@ -27,7 +28,6 @@ from app.domain.keys import WEBHOOK_SECRET, PublicKey
 from app.domain.sign_in.jws import decode, read_members
 from app.domain.values.errors import TokenRejected
 from app.domain.values.ids import parse_global_id, parse_key
-from app.models import AuditRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import requires_person
@@ -48,7 +48,7 @@ from app.services.webhooks.subscribers import sent_links
 SHOWN_ATTEMPTS = 50
 """Attempts that are shown, the newest: a delivery that is made again by hand may have many."""
 
-_SECRETS = (WebhookRecord.secret, WebhookRecord.old_secret, WebhookRecord.old_secret_until)
+_SECRETS = (models.Webhook.secret, models.Webhook.old_secret, models.Webhook.old_secret_until)
 
 
 class Signed(StrEnum):
@@ -94,8 +94,8 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
     with ports.database.reading() as session:
         row = session.execute(
             select_lines()
-            .add_columns(DeliveryRecord.payload, DeliveryRecord.issuer, *_SECRETS)
-            .where(DeliveryRecord.id == delivery_id)
+            .add_columns(models.Delivery.payload, models.Delivery.issuer, *_SECRETS)
+            .where(models.Delivery.id == delivery_id)
         ).one_or_none()
         if row is None:
             return None
@@ -125,16 +125,16 @@ def show_latest_delivery(
 
     ``subject_id`` narrows it to one object, by key (``DryRun.subject_id``).
     """
-    query = select(DeliveryRecord.id).where(
-        DeliveryRecord.webhook_id == webhook_id,
-        DeliveryRecord.event == event.value,
-        DeliveryRecord.note_id.is_not(None),
-        DeliveryRecord.payload != "",
+    query = select(models.Delivery.id).where(
+        models.Delivery.webhook_id == webhook_id,
+        models.Delivery.event == event.value,
+        models.Delivery.note_id.is_not(None),
+        models.Delivery.payload != "",
     )
     if subject_id is not None:
-        query = query.where(DeliveryRecord.subject_id == subject_id)
+        query = query.where(models.Delivery.subject_id == subject_id)
     with ports.database.reading() as session:
-        key = session.scalar(query.order_by(DeliveryRecord.id.desc()).limit(1))
+        key = session.scalar(query.order_by(models.Delivery.id.desc()).limit(1))
     return None if key is None else show_delivery_details(ports, actor, key)
 
 
@@ -173,8 +173,8 @@ class _Check:
 def _attempts(session: Session, delivery_id: int) -> list[Attempt]:
     rows = session.execute(
         select(*ATTEMPT_COLUMNS)
-        .where(DeliveryAttemptRecord.delivery_id == delivery_id)
-        .order_by(DeliveryAttemptRecord.id.desc())
+        .where(models.DeliveryAttempt.delivery_id == delivery_id)
+        .order_by(models.DeliveryAttempt.id.desc())
         .limit(SHOWN_ATTEMPTS)
     )
     return [to_attempt(row) for row in rows]
@@ -261,11 +261,11 @@ def _parts(actor: Actor, subject: str, keys: list[str]) -> Iterator[Select[str, 
     if stored.deletion is not None:
         yield select(
             literal(subject),
-            AuditRecord.subject_id,
-            AuditRecord.subject_name,
+            models.AuditEntry.subject_id,
+            models.AuditEntry.subject_name,
             literal(value=True, type_=Boolean),
         ).where(
-            AuditRecord.subject_type == subject,
-            AuditRecord.subject_id.in_(keys),
-            AuditRecord.action.in_(stored.deletion.actions),
+            models.AuditEntry.subject_type == subject,
+            models.AuditEntry.subject_id.in_(keys),
+            models.AuditEntry.action.in_(stored.deletion.actions),
         )

@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, bindparam, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch, free_slots, sending_rate
-from app.models import DeliveryRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, internal
@@ -43,7 +43,7 @@ _NOW = bindparam("now", type_=UtcDateTime)
 _LAST_END = bindparam("last_lease", type_=UtcDateTime)
 """No lease ends later: one that does is from before the clock was put back."""
 
-_delivery = DeliveryRecord
+_delivery = models.Delivery
 IS_DUE = (
     is_due(_delivery.next_attempt_at, _NOW),
     or_(
@@ -59,37 +59,37 @@ _RUNNING = (
     .where(_delivery.lease_until > _NOW, _delivery.lease_until <= _LAST_END)
     .distinct()
 )
-_FAILING = select(WebhookRecord.id).where(
-    WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True)
+_FAILING = select(models.Webhook.id).where(
+    models.Webhook.failing_since.is_not(None), models.Webhook.is_active.is_(True)
 )
 
-_next_slot = WebhookRecord.next_slot_at
+_next_slot = models.Webhook.next_slot_at
 _IS_OPEN = (
-    WebhookRecord.paused_at.is_(None),
+    models.Webhook.paused_at.is_(None),
     or_(_next_slot.is_(None), _next_slot <= _NOW, _next_slot > _LAST_END),
 )
 """The webhooks that can be sent something: neither paused, nor at the limit of their rate."""
 
-_HAS_DUE = select(_delivery.id).where(_delivery.webhook_id == WebhookRecord.id, *IS_DUE).exists()
+_HAS_DUE = select(_delivery.id).where(_delivery.webhook_id == models.Webhook.id, *IS_DUE).exists()
 
 CAN_SEND = and_(
     select(_delivery.id).where(*IS_DUE).exists(),
-    select(WebhookRecord.id).where(*_IS_OPEN, _HAS_DUE).exists(),
+    select(models.Webhook.id).where(*_IS_OPEN, _HAS_DUE).exists(),
 )
 """Whether something can be leased. The first part is quick where nothing is due at all."""
 
 _ANY = select(CAN_SEND.label("any"))
 _SLOT_OF_ANY = select(func.min(_next_slot)).where(
-    WebhookRecord.paused_at.is_(None), _next_slot > _NOW, _next_slot <= _LAST_END, _HAS_DUE
+    models.Webhook.paused_at.is_(None), _next_slot > _NOW, _next_slot <= _LAST_END, _HAS_DUE
 )
 _SLOT = (
     select(_next_slot)
-    .where(WebhookRecord.id == bindparam("webhook"), WebhookRecord.paused_at.is_(None))
+    .where(models.Webhook.id == bindparam("webhook"), models.Webhook.paused_at.is_(None))
     .with_for_update(key_share=True, skip_locked=True)
 )
 _CLAIM = (
-    update(WebhookRecord)
-    .where(WebhookRecord.id == bindparam("webhook"))
+    update(models.Webhook)
+    .where(models.Webhook.id == bindparam("webhook"))
     .values(next_slot_at=bindparam("next_slot", type_=UtcDateTime))
 )
 
@@ -97,20 +97,20 @@ _CLAIM = (
 # would have to be read to find those of the others.
 _since = (
     select(_delivery.next_attempt_at)
-    .where(_delivery.webhook_id == WebhookRecord.id, *IS_DUE)
+    .where(_delivery.webhook_id == models.Webhook.id, *IS_DUE)
     .order_by(_delivery.next_attempt_at)
     .limit(1)
     .scalar_subquery()
 )
 _asked = (
     select(
-        WebhookRecord.id,
-        WebhookRecord.max_rate,
-        WebhookRecord.resumed_at,
+        models.Webhook.id,
+        models.Webhook.max_rate,
+        models.Webhook.resumed_at,
         _next_slot.label("slot"),
         _since.label("since"),
     )
-    .where(WebhookRecord.id.not_in(bindparam("full", expanding=True)), *_IS_OPEN)
+    .where(models.Webhook.id.not_in(bindparam("full", expanding=True)), *_IS_OPEN)
     .subquery()
 )
 
@@ -262,8 +262,8 @@ def release_batch(ports: Ports, actor: Actor, batch: Batch) -> None:
     """Release an unused lease: its deliveries are due again immediately."""
     with ports.database.transaction() as session:
         session.execute(
-            update(DeliveryRecord)
-            .where(DeliveryRecord.lease == batch.lease, DeliveryRecord.id.in_(batch.deliveries))
+            update(models.Delivery)
+            .where(models.Delivery.lease == batch.lease, models.Delivery.id.in_(batch.deliveries))
             .values(lease="", lease_until=None)
         )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.deliveries.deliveries import EventDelivery
 from app.domain.events import (
@@ -23,7 +24,6 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.text import Phrase, Phrases, translatable
 from app.domain.webhooks import UNKNOWN_SAVER, Saver, Webhook, require_all_of_app
-from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import staff_and_apps, staff_only
@@ -109,7 +109,7 @@ def trigger_webhook(
     now = ports.shared_clock.now()
     with ports.database.transaction() as session:
         delivery_id = store_delivery(ports, session, new, now)
-        statement = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == delivery_id)
+        statement = select(*DELIVERY_COLUMNS).where(models.Delivery.id == delivery_id)
         row = session.execute(statement).one()
         delivery = replace(to_delivery(row), payload=ran.payload)
         change = Change("webhook.trigger", "Webhook", webhook.id, webhook.name)
@@ -220,7 +220,7 @@ def _sample(ports: Ports, actor: Actor, kinds: Kinds, named: NamedObject | None)
 
 def _webhook(ports: Ports, key: int) -> Webhook:
     with ports.database.reading() as session:
-        stored = session.get(WebhookRecord, key)
+        stored = session.get(models.Webhook, key)
         if stored is None:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "webhookId"))
         return read_webhooks(ports, session, [stored])[0]

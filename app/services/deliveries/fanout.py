@@ -8,12 +8,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import MESSAGE_RANDOM_LENGTH, DeliveryStatus, make_message_id
 from app.domain.events import EVENTS, Event, EventType, LinkRequested, Occurrence
 from app.domain.keys import OUTBOX_EVENT
 from app.domain.values.times import FAULT_DELAYS, delay_before
-from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.models.record import UtcDateTime, insert_into
 from app.ports import Ports
 from app.ports.keys import DecryptionError
@@ -30,7 +30,7 @@ from app.services.webhooks.subscribers import (
 
 
 @building_block
-def read_event(ports: Ports, entry: OutboxEventRecord) -> Event:
+def read_event(ports: Ports, entry: models.OutboxEvent) -> Event:
     """Return the event of an outbox entry, with its secret, without a later version's fields.
 
     Raises ``DecryptionError`` when it was sealed under another SECRET_KEY.
@@ -45,9 +45,9 @@ def read_event(ports: Ports, entry: OutboxEventRecord) -> Event:
 
 
 WAITS_FOR_PAYLOAD = and_(
-    DeliveryRecord.payload == "",
-    DeliveryRecord.status == DeliveryStatus.PENDING.value,
-    DeliveryRecord.next_attempt_at.is_(None),
+    models.Delivery.payload == "",
+    models.Delivery.status == DeliveryStatus.PENDING.value,
+    models.Delivery.next_attempt_at.is_(None),
 )
 """The deliveries whose payload couldn't be made yet, because of an error in Latchkey."""
 
@@ -89,14 +89,14 @@ def insert_deliveries(
     if not webhook_ids:
         return
     # Locked against a deletion between this look and the end of the transaction.
-    query = select(WebhookRecord.id).where(WebhookRecord.id.in_(webhook_ids))
+    query = select(models.Webhook.id).where(models.Webhook.id.in_(webhook_ids))
     alive = set(session.scalars(query.with_for_update(read=True, key_share=True)))
     rows = [_row(ports, delivery, now) for delivery in deliveries if delivery.webhook_id in alive]
     if not rows:
         return
-    insert = insert_into(session, DeliveryRecord)
+    insert = insert_into(session, models.Delivery)
     statement = insert.on_conflict_do_update(
-        index_elements=[DeliveryRecord.note_id, DeliveryRecord.webhook_id],
+        index_elements=[models.Delivery.note_id, models.Delivery.webhook_id],
         set_={name: insert.excluded[name] for name in _MADE},
         where=WAITS_FOR_PAYLOAD,
     )
@@ -106,7 +106,7 @@ def insert_deliveries(
 @building_block
 def store_delivery(ports: Ports, session: Session, new: NewDelivery, now: datetime) -> int:
     """Write one delivery that no event of the outbox is behind; returns its key."""
-    stored = DeliveryRecord(**_row(ports, new, now))
+    stored = models.Delivery(**_row(ports, new, now))
     session.add(stored)
     session.flush()
     return stored.id
@@ -140,18 +140,18 @@ _NOW = bindparam("now", type_=UtcDateTime)
 _LAST_END = bindparam("last_event_lease", type_=UtcDateTime)
 """No lease ends later: one that does is from before the clock was put back."""
 
-_until = OutboxEventRecord.lease_until
+_until = models.OutboxEvent.lease_until
 IS_OPEN = (
-    OutboxEventRecord.closed_at.is_(None),
+    models.OutboxEvent.closed_at.is_(None),
     or_(_until.is_(None), _until <= _NOW, _until > _LAST_END),
 )
 """The events that can be fanned out, with ``open_parameters``."""
 
-_ANY_OPEN = select(OutboxEventRecord.id.label("id")).where(*IS_OPEN).limit(1)
+_ANY_OPEN = select(models.OutboxEvent.id.label("id")).where(*IS_OPEN).limit(1)
 _OLDEST = (
-    select(OutboxEventRecord)
+    select(models.OutboxEvent)
     .where(*IS_OPEN)
-    .order_by(OutboxEventRecord.id)
+    .order_by(models.OutboxEvent.id)
     .limit(BATCH_SIZE)
     .with_for_update(skip_locked=True)
 )
@@ -165,7 +165,7 @@ _UNREADABLE_EVENT = "The event was sealed under another SECRET_KEY."
 class _PayloadResult:
     """The deliveries of one outbox event, and the faults that prevented others."""
 
-    entry: OutboxEventRecord
+    entry: models.OutboxEvent
     deliveries: tuple[NewDelivery, ...]
     faults: tuple[Exception, ...] = ()
 
@@ -210,7 +210,7 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     return len(entries)
 
 
-def _claim(ports: Ports) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[Subscriber, ...]]]:
+def _claim(ports: Ports) -> tuple[Sequence[models.OutboxEvent], dict[str, tuple[Subscriber, ...]]]:
     """Lease open events; return them with their subscribers by event name."""
     now = ports.shared_clock.now()
     if not ports.database.read(_ANY_OPEN, open_parameters(now)):
@@ -218,8 +218,8 @@ def _claim(ports: Ports) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[S
     with ports.database.transaction() as session:
         entries = session.scalars(_OLDEST, open_parameters(now)).all()
         session.execute(
-            update(OutboxEventRecord)
-            .where(OutboxEventRecord.id.in_([entry.id for entry in entries]))
+            update(models.OutboxEvent)
+            .where(models.OutboxEvent.id.in_([entry.id for entry in entries]))
             .values(lease_until=now + LEASE)
             .execution_options(synchronize_session=False)
         )
@@ -238,7 +238,7 @@ def open_parameters(now: datetime) -> dict[str, datetime]:
 
 @building_block
 def make_missing_deliveries(
-    ports: Ports, entries: Sequence[OutboxEventRecord], subscriber: Subscriber
+    ports: Ports, entries: Sequence[models.OutboxEvent], subscriber: Subscriber
 ) -> Sequence[NewDelivery]:
     """Make the deliveries of outbox ``entries`` that one webhook lacks; never in a transaction.
 
@@ -252,7 +252,7 @@ def make_missing_deliveries(
 
 
 def _make_payloads(
-    ports: Ports, entry: OutboxEventRecord, subscribers: Sequence[Subscriber]
+    ports: Ports, entry: models.OutboxEvent, subscribers: Sequence[Subscriber]
 ) -> _PayloadResult:
     """Make the payloads of one event; the same query of one app is run once."""
     is_last = delay_before(entry.attempts + 1, FAULT_DELAYS, 0.0) is None
@@ -296,14 +296,14 @@ def _make_payloads(
     return _PayloadResult(entry, tuple(deliveries), faults)
 
 
-def _occurrence(entry: OutboxEventRecord, event: Event, recipient_id: int | None) -> Occurrence:
+def _occurrence(entry: models.OutboxEvent, event: Event, recipient_id: int | None) -> Occurrence:
     return Occurrence(
         event, entry.issued_at, entry.principal_type, entry.principal_id, recipient_id
     )
 
 
 def _pending(
-    entry: OutboxEventRecord, subscriber: Subscriber, issuer: str, text: str
+    entry: models.OutboxEvent, subscriber: Subscriber, issuer: str, text: str
 ) -> NewDelivery:
     return NewDelivery(
         webhook_id=subscriber.webhook_id,
@@ -321,7 +321,7 @@ def _has_link(event: Event, payload: str) -> bool:
 
 
 def _failed(
-    entry: OutboxEventRecord, subscriber: Subscriber, issuer: str, reason: str
+    entry: models.OutboxEvent, subscriber: Subscriber, issuer: str, reason: str
 ) -> NewDelivery:
     unmade = _pending(entry, subscriber, issuer, "")
     return replace(unmade, status=DeliveryStatus.FAILED, given_up=reason)
@@ -336,24 +336,24 @@ def _end_waiting(session: Session, entries: Collection[int]) -> None:
     """Fail deliveries whose webhook stopped subscribing while their payload was tried again."""
     if entries:
         session.execute(
-            update(DeliveryRecord)
-            .where(DeliveryRecord.note_id.in_(entries), WAITS_FOR_PAYLOAD)
+            update(models.Delivery)
+            .where(models.Delivery.note_id.in_(entries), WAITS_FOR_PAYLOAD)
             .values(status=DeliveryStatus.FAILED.value)
         )
 
 
 def _close(session: Session, entries: Collection[int], now: datetime) -> None:
     session.execute(
-        update(OutboxEventRecord)
-        .where(OutboxEventRecord.id.in_(entries))
+        update(models.OutboxEvent)
+        .where(models.OutboxEvent.id.in_(entries))
         .values(closed_at=now, lease_until=None)
     )
 
 
-def _postpone(session: Session, entry: OutboxEventRecord, until: datetime) -> None:
+def _postpone(session: Session, entry: models.OutboxEvent, until: datetime) -> None:
     session.execute(
-        update(OutboxEventRecord)
-        .where(OutboxEventRecord.id == entry.id)
+        update(models.OutboxEvent)
+        .where(models.OutboxEvent.id == entry.id)
         .values(attempts=entry.attempts + 1, lease_until=until)
     )
 
@@ -374,7 +374,7 @@ def rebuild_missing_payloads(ports: Ports, chosen: ColumnElement[bool]) -> int:
     """Make the missing payloads of the chosen deliveries as ``rebuild_payloads`` does."""
     with ports.database.reading() as session:
         empty = session.scalars(
-            select(DeliveryRecord.id).where(chosen, DeliveryRecord.payload == "")
+            select(models.Delivery.id).where(chosen, models.Delivery.payload == "")
         ).all()
     return rebuild_payloads(ports, empty)
 
@@ -382,9 +382,9 @@ def rebuild_missing_payloads(ports: Ports, chosen: ColumnElement[bool]) -> int:
 def _rebuild(ports: Ports, key: int) -> bool:
     with ports.database.reading() as session:
         found = session.execute(
-            select(OutboxEventRecord, DeliveryRecord.webhook_id)
-            .join(DeliveryRecord, DeliveryRecord.note_id == OutboxEventRecord.id)
-            .where(DeliveryRecord.id == key, DeliveryRecord.payload == "")
+            select(models.OutboxEvent, models.Delivery.webhook_id)
+            .join(models.Delivery, models.Delivery.note_id == models.OutboxEvent.id)
+            .where(models.Delivery.id == key, models.Delivery.payload == "")
         ).one_or_none()
         if found is None:
             return False
@@ -399,8 +399,8 @@ def _rebuild(ports: Ports, key: int) -> bool:
     now = ports.shared_clock.now()
     with ports.database.transaction() as session:
         session.execute(
-            update(DeliveryRecord)
-            .where(DeliveryRecord.id == key)
+            update(models.Delivery)
+            .where(models.Delivery.id == key)
             .values(
                 payload=encrypted_payload(ports, rebuilt.event, rebuilt.payload),
                 status=rebuilt.status.value,

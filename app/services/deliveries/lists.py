@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from app import models
 from app.domain.authorization.actor import Actor, holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery
@@ -32,13 +33,6 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest, Range, empty_page, with_items
 from app.domain.webhooks import is_within_limit
-from app.models import (
-    AppRecord,
-    CheckoutRecord,
-    DeliveryAttemptRecord,
-    DeliveryRecord,
-    WebhookRecord,
-)
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import (
     building_block,
@@ -64,11 +58,11 @@ from app.services.webhooks.app_reach import lacking_for_payload, payload_within_
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 from app.services.webhooks.subscribers import sent_links
 
-DELIVERY_COLUMNS = columns_for(EventDelivery, DeliveryRecord)
-ATTEMPT_COLUMNS = columns_for(Attempt, DeliveryAttemptRecord)
+DELIVERY_COLUMNS = columns_for(EventDelivery, models.Delivery)
+ATTEMPT_COLUMNS = columns_for(Attempt, models.DeliveryAttempt)
 
 _APP = "viewing_app"
-_JUDGED = (DeliveryRecord.event.label("judged_event"), APP_PERMISSIONS.label("app_permissions"))
+_JUDGED = (models.Delivery.event.label("judged_event"), APP_PERMISSIONS.label("app_permissions"))
 """By what it is judged whether a person sees a delivery's payload."""
 
 Pages = Mapping[int, Page[Row[*tuple[object, ...]]]]
@@ -83,11 +77,11 @@ class DeliveryFilter:
 
 
 _BY_AGE = {
-    oldest_first: Order((DeliveryRecord.id,), descending=not oldest_first)
+    oldest_first: Order((models.Delivery.id,), descending=not oldest_first)
     for oldest_first in (False, True)
 }
 _ATTEMPTS_BY_AGE = {
-    oldest_first: Order((DeliveryAttemptRecord.id,), descending=not oldest_first)
+    oldest_first: Order((models.DeliveryAttempt.id,), descending=not oldest_first)
     for oldest_first in (False, True)
 }
 
@@ -111,9 +105,9 @@ def deliveries_of_webhooks(
     query = with_conditions(_visible(actor, *DELIVERY_COLUMNS), _filter_conditions(filter_))
     order = _BY_AGE[oldest_first]
     with ports.database.reading() as session:
-        parents = Parents(DeliveryRecord.webhook_id, webhook_ids)
+        parents = Parents(models.Delivery.webhook_id, webhook_ids)
         found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
-        found = _within_limit(session, actor, WebhookRecord.id, found)
+        found = _within_limit(session, actor, models.Webhook.id, found)
         read = [_delivery(actor, row) for rows in found.values() for row in rows.items]
         shown = {
             delivery.id: delivery for delivery in _visible_deliveries(ports, actor, session, read)
@@ -142,9 +136,9 @@ def attempts_of_deliveries(
     query = _with_attempts(_visible(actor, *ATTEMPT_COLUMNS))
     order = _ATTEMPTS_BY_AGE[oldest_first]
     with ports.database.reading() as session:
-        parents = Parents(DeliveryAttemptRecord.delivery_id, delivery_ids)
+        parents = Parents(models.DeliveryAttempt.delivery_id, delivery_ids)
         found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
-        found = _within_limit(session, actor, DeliveryRecord.id, found)
+        found = _within_limit(session, actor, models.Delivery.id, found)
     pages = {
         key: with_items(
             rows, [to_attempt(row).withheld(_lacking(actor, row)) for row in rows.items]
@@ -161,7 +155,7 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
     By a limited app token only one of a webhook that it can change.
     """
     query = _visible(actor, *DELIVERY_COLUMNS, *SAVER_COLUMNS)
-    query = query.where(DeliveryRecord.id == delivery_id)
+    query = query.where(models.Delivery.id == delivery_id)
     with ports.database.reading() as session:
         row = session.execute(query, _viewer(actor)).one_or_none()
         if row is None or not is_within_limit(actor, read_saver(row)):
@@ -190,30 +184,30 @@ def _viewer(actor: Actor) -> Mapping[str, object]:
 def _query(*columns: InstrumentedAttribute[Any], of_app: bool) -> Select[*tuple[object, ...]]:
     query = (
         select(*columns)
-        .select_from(DeliveryRecord)
-        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+        .select_from(models.Delivery)
+        .join(models.Webhook, models.Webhook.id == models.Delivery.webhook_id)
     )
-    return query.where(WebhookRecord.app_id == bindparam(_APP)) if of_app else query
+    return query.where(models.Webhook.app_id == bindparam(_APP)) if of_app else query
 
 
 @cache
 def _judged_query(*columns: InstrumentedAttribute[Any]) -> Select[*tuple[object, ...]]:
     query = _query(*columns, of_app=False).add_columns(*_JUDGED)
-    return query.join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+    return query.join(models.App, models.App.id == models.Webhook.app_id)
 
 
 @cache
 def _with_attempts(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
     return query.join(
-        DeliveryAttemptRecord, DeliveryAttemptRecord.delivery_id == DeliveryRecord.id
+        models.DeliveryAttempt, models.DeliveryAttempt.delivery_id == models.Delivery.id
     )
 
 
 def _filter_conditions(filter_: DeliveryFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.status is not None:
-        yield DeliveryRecord.status == filter_.status.value
+        yield models.Delivery.status == filter_.status.value
     if filter_.event:
-        yield DeliveryRecord.event == filter_.event
+        yield models.Delivery.event == filter_.event
 
 
 def _within_limit(
@@ -227,8 +221,8 @@ def _within_limit(
     if actor.token_limit is None:
         return found
     query = select(column.label("key"), *SAVER_COLUMNS).where(column.in_(found))
-    if column is DeliveryRecord.id:
-        query = query.join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+    if column is models.Delivery.id:
+        query = query.join(models.Webhook, models.Webhook.id == models.Delivery.webhook_id)
     rows = session.execute(query).all()
     return {row.key: found[row.key] for row in rows if is_within_limit(actor, read_saver(row))}
 
@@ -292,14 +286,14 @@ MAX_RESPONSE = 4096
 """Characters of the last response that a list has."""
 
 _CART = (
-    select(CheckoutRecord.token)
-    .where(CheckoutRecord.id == DeliveryRecord.subject_id)
+    select(models.Checkout.token)
+    .where(models.Checkout.id == models.Delivery.subject_id)
     .scalar_subquery()
 )
 _LAST_RESPONSE = (
-    select(func.substr(DeliveryAttemptRecord.response, 1, MAX_RESPONSE))
-    .where(DeliveryAttemptRecord.delivery_id == DeliveryRecord.id)
-    .order_by(DeliveryAttemptRecord.id.desc())
+    select(func.substr(models.DeliveryAttempt.response, 1, MAX_RESPONSE))
+    .where(models.DeliveryAttempt.delivery_id == models.Delivery.id)
+    .order_by(models.DeliveryAttempt.id.desc())
     .limit(1)
     .scalar_subquery()
 )
@@ -340,15 +334,15 @@ class DeliveryLine:
 
 
 LINE_COLUMNS = (
-    *columns_for(DeliveryLine, DeliveryRecord),
-    WebhookRecord.name.label("webhook_name"),
-    WebhookRecord.target_url,
-    WebhookRecord.is_active.label("is_webhook_active"),
-    AppRecord.id.label("app_id"),
-    AppRecord.name.label("app_name"),
-    AppRecord.is_active.label("is_app_active"),
+    *columns_for(DeliveryLine, models.Delivery),
+    models.Webhook.name.label("webhook_name"),
+    models.Webhook.target_url,
+    models.Webhook.is_active.label("is_webhook_active"),
+    models.App.id.label("app_id"),
+    models.App.name.label("app_name"),
+    models.App.is_active.label("is_app_active"),
     func.coalesce(_LAST_RESPONSE, "").label("last_response"),
-    DeliveryRecord.subject_id,
+    models.Delivery.subject_id,
     _CART.label("checkout_token"),
     APP_PERMISSIONS.label("app_permissions"),
 )
@@ -378,7 +372,7 @@ class DeliverySearch:
 
 
 def _deliveries(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[DeliveryLine, ...]:
-    return read_by_keys(ports, select_lines(), DeliveryRecord.id, keys, partial(_listed, actor))
+    return read_by_keys(ports, select_lines(), models.Delivery.id, keys, partial(_listed, actor))
 
 
 @lists_from_replica(_deliveries)
@@ -393,12 +387,12 @@ def search_deliveries(
     if not is_searchable(search.text):
         return empty_page()
     query = select_lines().where(*matching_deliveries(actor, search))
-    by_time: tuple[Column, ...] = (DeliveryRecord.created_at, DeliveryRecord.id)
+    by_time: tuple[Column, ...] = (models.Delivery.created_at, models.Delivery.id)
     # All indexes but that of a webhook's own deliveries go by time.
-    columns = by_time if search.webhook_id is None else (DeliveryRecord.id,)
+    columns = by_time if search.webhook_id is None else (models.Delivery.id,)
     order = Order(columns, descending=not search.oldest_first)
     with ports.database.reading() as session:
-        whole = select(DeliveryRecord.id)
+        whole = select(models.Delivery.id)
         return read_page(ports, session, query, order, page, partial(_listed, actor), whole)
 
 
@@ -412,8 +406,8 @@ def select_lines() -> Select[*tuple[Any, ...]]:
     """Return the columns that ``to_line`` reads."""
     return (
         select(*LINE_COLUMNS)
-        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
-        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        .join(models.Webhook, models.Webhook.id == models.Delivery.webhook_id)
+        .join(models.App, models.App.id == models.Webhook.app_id)
     )
 
 
@@ -456,28 +450,28 @@ def matching_deliveries(actor: Actor, search: DeliverySearch) -> Iterator[Column
 
 def _conditions(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
     if search.webhook_id is not None:
-        yield DeliveryRecord.webhook_id == search.webhook_id
+        yield models.Delivery.webhook_id == search.webhook_id
     if search.app_id is not None:
-        yield DeliveryRecord.webhook_id.in_(
-            select(WebhookRecord.id).where(WebhookRecord.app_id == search.app_id)
+        yield models.Delivery.webhook_id.in_(
+            select(models.Webhook.id).where(models.Webhook.app_id == search.app_id)
         )
     if search.event is not None:
         # Few wait or have failed: what is left of those is the quickest to go through.
         states = (DeliveryStatus.PENDING, DeliveryStatus.FAILED)
         few = search.is_retrying or search.status in states
-        event = without_index(DeliveryRecord.event) if few else DeliveryRecord.event
+        event = without_index(models.Delivery.event) if few else models.Delivery.event
         yield event == search.event.value
     if search.status is not None:
-        yield DeliveryRecord.status == search.status.value
+        yield models.Delivery.status == search.status.value
     if search.is_retrying:
-        yield DeliveryRecord.status == DeliveryStatus.PENDING.value
-        yield DeliveryRecord.attempts > literal_column("0")
+        yield models.Delivery.status == DeliveryStatus.PENDING.value
+        yield models.Delivery.attempts > literal_column("0")
     if search.response_status == NO_ANSWER:
-        yield DeliveryRecord.response_status.is_(None)
-        yield DeliveryRecord.attempts > literal_column("0")
+        yield models.Delivery.response_status.is_(None)
+        yield models.Delivery.attempts > literal_column("0")
     elif search.response_status is not None:
-        yield DeliveryRecord.response_status == search.response_status
-    yield from in_range(DeliveryRecord.created_at, search.created)
+        yield models.Delivery.response_status == search.response_status
+    yield from in_range(models.Delivery.created_at, search.created)
     if search.object_id:
         yield from _is_about(search.object_id)
 
@@ -488,25 +482,25 @@ def _is_about(object_id: str) -> Iterator[ColumnElement[bool]]:
     if not kinds:
         message = "This ID doesn't belong to an object that events can be about."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
-    yield DeliveryRecord.event.in_([kind.type.value for kind in kinds])
+    yield models.Delivery.event.in_([kind.type.value for kind in kinds])
     if kinds[0].subject.has_token:
-        carts = select(CheckoutRecord.id).where(CheckoutRecord.token == named.token)
-        yield DeliveryRecord.subject_id.in_(carts)
+        carts = select(models.Checkout.id).where(models.Checkout.token == named.token)
+        yield models.Delivery.subject_id.in_(carts)
     else:
-        yield DeliveryRecord.subject_id == named.key
+        yield models.Delivery.subject_id == named.key
 
 
 def _mentions_text(actor: Actor, search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
     text = search.text.strip()
     newest = (
-        select(DeliveryRecord.id)
+        select(models.Delivery.id)
         .where(*_conditions(search))
-        .order_by(DeliveryRecord.id.desc())
+        .order_by(models.Delivery.id.desc())
         .limit(MAX_SEARCHED)
     )
-    yield DeliveryRecord.id.in_(newest)
+    yield models.Delivery.id.in_(newest)
     yield or_(
-        DeliveryRecord.message_id == text,
-        and_(payload_within_reach(actor), contains_text(DeliveryRecord.payload, text)),
-        contains_text(DeliveryRecord.given_up, text),
+        models.Delivery.message_id == text,
+        and_(payload_within_reach(actor), contains_text(models.Delivery.payload, text)),
+        contains_text(models.Delivery.given_up, text),
     )

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Select, and_, case, func, not_, select, update
 from sqlalchemy.orm import Session, aliased
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import (
@@ -22,7 +23,6 @@ from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.installation import OnProgress
 from app.domain.values.text import Phrase
 from app.domain.webhooks import app_permissions_denied
-from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires_person, staff_and_apps
@@ -52,9 +52,9 @@ _DUE_AT_ONCE = 1000
 EVERYTHING = ReplayScope()
 
 ACTIVE_WEBHOOKS = (
-    select(WebhookRecord.id)
-    .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
-    .where(WebhookRecord.is_active.is_(True), AppRecord.is_active.is_(True))
+    select(models.Webhook.id)
+    .join(models.App, models.App.id == models.Webhook.app_id)
+    .where(models.Webhook.is_active.is_(True), models.App.is_active.is_(True))
 )
 """The webhooks that can be sent anything."""
 
@@ -114,7 +114,7 @@ def retry_delivery(
         raise Refused(Problem("INVALID", message, "id", values=values))
     with ports.database.transaction() as session:
         session.execute(
-            update(DeliveryRecord).where(DeliveryRecord.id == key).values(_due_again(ports))
+            update(models.Delivery).where(models.Delivery.id == key).values(_due_again(ports))
         )
         change = Change("delivery.retry", "EventDelivery", key, delivery.event)
         record(ports, actor, session, change)
@@ -137,9 +137,9 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
     if len(delivery_ids) > MAX_AT_ONCE:
         message = "Select at most {max_at_once}, or resend all failed deliveries since a time."
         raise Refused(Problem("INVALID", message, "ids", values={"max_at_once": MAX_AT_ONCE}))
-    requested = DeliveryRecord.id.in_(delivery_ids)
-    beyond = DeliveryRecord.webhook_id.in_(webhooks_beyond_reach(actor))
-    active = DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
+    requested = models.Delivery.id.in_(delivery_ids)
+    beyond = models.Delivery.webhook_id.in_(webhooks_beyond_reach(actor))
+    active = models.Delivery.webhook_id.in_(ACTIVE_WEBHOOKS)
     selected = requested & active & ~beyond
     with ports.database.reading() as session:
         denied = session.scalar(select(func.count()).where(requested, beyond))
@@ -156,9 +156,9 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
 def _count_paused(ports: Ports, keys: Collection[int]) -> int:
     """Count the deliveries among ``keys`` that wait until their webhook is resumed."""
     of_paused = (
-        select(func.count(DeliveryRecord.id))
-        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
-        .where(DeliveryRecord.id.in_(keys), WebhookRecord.paused_at.is_not(None))
+        select(func.count(models.Delivery.id))
+        .join(models.Webhook, models.Webhook.id == models.Delivery.webhook_id)
+        .where(models.Delivery.id.in_(keys), models.Webhook.paused_at.is_not(None))
     )
     with ports.database.reading() as session:
         return session.scalar(of_paused) or 0
@@ -216,8 +216,8 @@ def _require_usable(ports: Ports, actor: Actor, webhook_id: int) -> None:
     _refuse_disabled(ports, webhook_id)
 
 
-def _found(session: Session, webhook_id: int) -> WebhookRecord:
-    webhook = session.get(WebhookRecord, webhook_id)
+def _found(session: Session, webhook_id: int) -> models.Webhook:
+    webhook = session.get(models.Webhook, webhook_id)
     if webhook is None:
         raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
     return webhook
@@ -226,9 +226,9 @@ def _found(session: Session, webhook_id: int) -> WebhookRecord:
 def _refuse_disabled(ports: Ports, webhook_id: int) -> None:
     with ports.database.reading() as session:
         row = session.execute(
-            select(WebhookRecord.is_active, AppRecord.is_active.label("is_app_active"))
-            .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
-            .where(WebhookRecord.id == webhook_id)
+            select(models.Webhook.is_active, models.App.is_active.label("is_app_active"))
+            .join(models.App, models.App.id == models.Webhook.app_id)
+            .where(models.Webhook.id == webhook_id)
         ).one_or_none()
     if row is None:
         return
@@ -291,9 +291,9 @@ def _count_missing(
     session: Session, webhook_id: int, since: datetime, *, until: datetime | None = None
 ) -> int:
     subscribed = _subscribed(session, webhook_id)
-    some = _missing(webhook_id, subscribed, since).with_only_columns(OutboxEventRecord.id)
+    some = _missing(webhook_id, subscribed, since).with_only_columns(models.OutboxEvent.id)
     if until is not None:
-        some = some.where(OutboxEventRecord.issued_at < until)
+        some = some.where(models.OutboxEvent.issued_at < until)
     query = some.limit(MAX_MISSING).subquery()
     return session.scalar(select(func.count()).select_from(query)) or 0
 
@@ -301,23 +301,25 @@ def _count_missing(
 def _replay_failed(ports: Ports, webhook_id: int, since: datetime, tally: _Tally) -> int:
     """Schedule what failed since then, with missing payloads made; return how many."""
     with ports.database.reading() as session:
-        last = session.scalar(select(func.max(DeliveryRecord.id))) or 0
+        last = session.scalar(select(func.max(models.Delivery.id))) or 0
         empty = session.scalars(
-            _failed(webhook_id, since).where(DeliveryRecord.payload == "")
+            _failed(webhook_id, since).where(models.Delivery.payload == "")
         ).all()
     count = rebuild_payloads(ports, empty)
     tally.add(len(empty))
     keys: Sequence[int] = (0,)
     # Up to the last of the beginning: what fails meanwhile is not made due without end.
     replayable = _failed(webhook_id, since).where(
-        DeliveryRecord.id <= last, DeliveryRecord.payload != ""
+        models.Delivery.id <= last, models.Delivery.payload != ""
     )
     while keys:
         with ports.database.transaction() as session:
-            batch = replayable.where(DeliveryRecord.id > keys[-1]).limit(_DUE_AT_ONCE)
+            batch = replayable.where(models.Delivery.id > keys[-1]).limit(_DUE_AT_ONCE)
             keys = session.scalars(batch).all()
             session.execute(
-                update(DeliveryRecord).where(DeliveryRecord.id.in_(keys)).values(_due_again(ports))
+                update(models.Delivery)
+                .where(models.Delivery.id.in_(keys))
+                .values(_due_again(ports))
             )
         count += len(keys)
         tally.add(len(keys))
@@ -326,23 +328,23 @@ def _replay_failed(ports: Ports, webhook_id: int, since: datetime, tally: _Tally
 
 def _failed(webhook_id: int, since: datetime) -> Select[int]:
     return (
-        select(DeliveryRecord.id)
+        select(models.Delivery.id)
         .where(
-            DeliveryRecord.webhook_id == webhook_id,
-            DeliveryRecord.created_at >= since,
-            DeliveryRecord.status == DeliveryStatus.FAILED.value,
+            models.Delivery.webhook_id == webhook_id,
+            models.Delivery.created_at >= since,
+            models.Delivery.status == DeliveryStatus.FAILED.value,
         )
-        .order_by(DeliveryRecord.id)
+        .order_by(models.Delivery.id)
     )
 
 
 def _make_due(ports: Ports, session: Session, chosen: ColumnElement[bool]) -> Sequence[int]:
     """Schedule the chosen deliveries that have a payload now; return their keys."""
     return session.scalars(
-        update(DeliveryRecord)
-        .where(chosen, DeliveryRecord.payload != "")
+        update(models.Delivery)
+        .where(chosen, models.Delivery.payload != "")
         .values(_due_again(ports))
-        .returning(DeliveryRecord.id)
+        .returning(models.Delivery.id)
     ).all()
 
 
@@ -361,7 +363,7 @@ def _due_again(ports: Ports) -> dict[str, object]:
 def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime, tally: _Tally) -> int:
     with ports.database.reading() as session:
         heard = _subscribed(session, webhook_id)
-    missing_events = _missing(webhook_id, heard, since).order_by(OutboxEventRecord.id)
+    missing_events = _missing(webhook_id, heard, since).order_by(models.OutboxEvent.id)
     count, last = 0, 0
     while count < MAX_MISSING and (entries := _next_events(ports, missing_events, last)):
         last = entries[-1].id
@@ -391,27 +393,29 @@ def _subscribed(session: Session, webhook_id: int) -> dict[str, Subscriber]:
 
 def _missing(
     webhook_id: int, heard: Collection[str], since: datetime
-) -> Select[OutboxEventRecord]:
+) -> Select[models.OutboxEvent]:
     """Closed events that the webhook has no delivery of."""
-    had = aliased(DeliveryRecord)
+    had = aliased(models.Delivery)
     return (
-        select(OutboxEventRecord)
-        .outerjoin(had, and_(had.note_id == OutboxEventRecord.id, had.webhook_id == webhook_id))
+        select(models.OutboxEvent)
+        .outerjoin(had, and_(had.note_id == models.OutboxEvent.id, had.webhook_id == webhook_id))
         .where(
-            OutboxEventRecord.closed_at >= since,
-            OutboxEventRecord.issued_at >= since,
-            OutboxEventRecord.type.in_(heard),
+            models.OutboxEvent.closed_at >= since,
+            models.OutboxEvent.issued_at >= since,
+            models.OutboxEvent.type.in_(heard),
             had.id.is_(None),
         )
     )
 
 
 def _next_events(
-    ports: Ports, missing: Select[OutboxEventRecord], last: int
-) -> list[OutboxEventRecord]:
+    ports: Ports, missing: Select[models.OutboxEvent], last: int
+) -> list[models.OutboxEvent]:
     """Return some of the events behind ``last``."""
     with ports.database.reading() as session:
-        entries = list(session.scalars(missing.where(OutboxEventRecord.id > last).limit(_AT_ONCE)))
+        entries = list(
+            session.scalars(missing.where(models.OutboxEvent.id > last).limit(_AT_ONCE))
+        )
         session.expunge_all()
     return entries
 
@@ -442,13 +446,13 @@ class ResendImpact:
 @requires_person(Permission.MANAGE_APPS)
 def show_resend_impact(ports: Ports, actor: Actor, search: DeliverySearch) -> ResendImpact:
     """Return what ``resend_matching`` would do; one statement. Refuses as the search does."""
-    is_denied = DeliveryRecord.webhook_id.in_(webhooks_beyond_reach(actor))
-    is_due = and_(DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS), not_(is_denied))
+    is_denied = models.Delivery.webhook_id.in_(webhooks_beyond_reach(actor))
+    is_due = and_(models.Delivery.webhook_id.in_(ACTIVE_WEBHOOKS), not_(is_denied))
     some = (
         select(
             case((is_due, 1), else_=0).label("is_due"),
             case((is_denied, 1), else_=0).label("is_denied"),
-            case((DeliveryRecord.status == DeliveryStatus.SUCCESS.value, 1), else_=0).label(
+            case((models.Delivery.status == DeliveryStatus.SUCCESS.value, 1), else_=0).label(
                 "is_delivered"
             ),
         )
@@ -486,13 +490,13 @@ def resend_matching(ports: Ports, actor: Actor, search: DeliverySearch) -> Resen
         raise Refused(Problem("INVALID", message, "search", values={"count": MAX_MATCHING}))
     with ports.database.reading() as session:
         keys = session.scalars(
-            select(DeliveryRecord.id)
+            select(models.Delivery.id)
             .where(
                 *matching_deliveries(actor, search),
-                DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS),
-                DeliveryRecord.webhook_id.not_in(webhooks_beyond_reach(actor)),
+                models.Delivery.webhook_id.in_(ACTIVE_WEBHOOKS),
+                models.Delivery.webhook_id.not_in(webhooks_beyond_reach(actor)),
             )
-            .order_by(DeliveryRecord.id)
+            .order_by(models.Delivery.id)
             .limit(MAX_MATCHING)
         ).all()
     if not keys:
@@ -508,7 +512,7 @@ def resend_matching(ports: Ports, actor: Actor, search: DeliverySearch) -> Resen
 
 def _resend(ports: Ports, keys: Sequence[int]) -> int:
     """Schedule deliveries, with missing payloads made; return how many."""
-    chosen = DeliveryRecord.id.in_(keys) & DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
+    chosen = models.Delivery.id.in_(keys) & models.Delivery.webhook_id.in_(ACTIVE_WEBHOOKS)
     rebuild_missing_payloads(ports, chosen)
     with ports.database.transaction() as session:
         return len(_make_due(ports, session, chosen))

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import bindparam, select, update
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import (
@@ -24,7 +25,6 @@ from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature
 from app.domain.keys import WEBHOOK_SECRET
 from app.domain.values.installation import SCHEMA_VERSION
 from app.domain.webhooks import is_temporary, required_permission
-from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import NamedRow, Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse
@@ -48,11 +48,11 @@ from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, decrypted_heade
 from app.services.webhooks.subscribers import SentLink, sent_links
 
 ENDPOINT_COLUMNS = (
-    WebhookRecord.target_url,
-    WebhookRecord.secret,
-    WebhookRecord.old_secret,
-    WebhookRecord.old_secret_until,
-    WebhookRecord.custom_headers,
+    models.Webhook.target_url,
+    models.Webhook.secret,
+    models.Webhook.old_secret,
+    models.Webhook.old_secret_until,
+    models.Webhook.custom_headers,
 )
 """What ``endpoint_of`` expects in a row."""
 
@@ -83,7 +83,7 @@ class Endpoint:
 
 
 @building_block
-def endpoint_of(ports: Ports, webhook: WebhookRecord | NamedRow) -> Endpoint:
+def endpoint_of(ports: Ports, webhook: models.Webhook | NamedRow) -> Endpoint:
     """Return the endpoint of a webhook, from its record or a row that has ``ENDPOINT_COLUMNS``.
 
     While a secret is replaced both are used, the new one first.
@@ -275,35 +275,35 @@ _LINK_NOT_ALLOWED = (
     "Not sent: this link gives access to an account with permissions that the app, or the person "
     "who saved the webhook, doesn't have."
 )
-_COLUMNS = (*columns_for(Delivery, DeliveryRecord), DeliveryRecord.note_id)
+_COLUMNS = (*columns_for(Delivery, models.Delivery), models.Delivery.note_id)
 """The fields of ``Delivery``; one without an outbox entry is a sample."""
 
 _OF_BATCH = (
-    DeliveryRecord.id.in_(bindparam("deliveries", expanding=True)),
-    DeliveryRecord.lease == bindparam("held"),
-    DeliveryRecord.lease_until > bindparam("now", type_=UtcDateTime),
+    models.Delivery.id.in_(bindparam("deliveries", expanding=True)),
+    models.Delivery.lease == bindparam("held"),
+    models.Delivery.lease_until > bindparam("now", type_=UtcDateTime),
 )
 _LEASED = (
     select(
         *_COLUMNS,
-        DeliveryRecord.lease_until,
-        WebhookRecord.is_active.label("is_enabled"),
-        WebhookRecord.paused_at,
-        AppRecord.is_active.label("app_is_active"),
+        models.Delivery.lease_until,
+        models.Webhook.is_active.label("is_enabled"),
+        models.Webhook.paused_at,
+        models.App.is_active.label("app_is_active"),
         APP_PERMISSIONS.label("app_permissions"),
         *ENDPOINT_COLUMNS,
         *SAVER_COLUMNS,
     )
-    .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
-    .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+    .join(models.Webhook, models.Webhook.id == models.Delivery.webhook_id)
+    .join(models.App, models.App.id == models.Webhook.app_id)
     .where(*_OF_BATCH)
-    .order_by(DeliveryRecord.id)
+    .order_by(models.Delivery.id)
 )
 _EXTEND = (
-    update(DeliveryRecord)
+    update(models.Delivery)
     .where(*_OF_BATCH)
     .values(lease_until=bindparam("ends"))
-    .returning(DeliveryRecord.id)
+    .returning(models.Delivery.id)
 )
 
 
@@ -437,9 +437,9 @@ def _with_traces(
     ports: Ports, deliveries: Sequence[Delivery], entries: Mapping[int, int]
 ) -> list[Delivery]:
     """Return the deliveries with the traces of their events, which may be deleted by now."""
-    query = select(OutboxEventRecord.id, OutboxEventRecord.data)
+    query = select(models.OutboxEvent.id, models.OutboxEvent.data)
     with ports.database.reading() as session:
-        rows = session.execute(query.where(OutboxEventRecord.id.in_(set(entries.values())))).all()
+        rows = session.execute(query.where(models.OutboxEvent.id.in_(set(entries.values())))).all()
     found = {row.id: str(row.data.get(TRACEPARENT, "")) for row in rows}
     return [
         TracedDelivery(

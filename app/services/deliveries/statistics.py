@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
@@ -38,7 +39,6 @@ from app.domain.deliveries.statistics import (
     ResponseTimes,
     SlowestEndpoint,
 )
-from app.models import AppRecord, DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.models.record import BigKey, UtcDateTime
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, counts_on_replica, requires_person
@@ -47,7 +47,7 @@ from app.services.lists.paging import record_from
 MAX_TIMED = 50
 """Deliveries of a span whose response times are read: the newest."""
 
-_delivery, _attempt = DeliveryRecord, DeliveryAttemptRecord
+_delivery, _attempt = models.Delivery, models.DeliveryAttempt
 
 
 @counts_on_replica
@@ -154,16 +154,16 @@ def hour_spans(now: datetime) -> CTE:
 def delivery_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
     """Return the deliveries of each of ``hour_spans`` by state; ``read_day`` reads the rows."""
     created = select(func.count()).where(
-        DeliveryRecord.created_at >= span.c.began, DeliveryRecord.created_at < span.c.ended
+        models.Delivery.created_at >= span.c.began, models.Delivery.created_at < span.c.ended
     )
     arrived, failed, pending = (
-        created.where(DeliveryRecord.status == status.value)
+        created.where(models.Delivery.status == status.value)
         for status in (DeliveryStatus.SUCCESS, DeliveryStatus.FAILED, DeliveryStatus.PENDING)
     )
     # Spelled out, not as parameters: or no database could tell that its index holds just these.
     arrived_later = literal_column("status = 'SUCCESS' AND attempts > 1", Boolean)
     retried = created.where(arrived_later)
-    waiting = pending.where(DeliveryRecord.attempts == 0)
+    waiting = pending.where(models.Delivery.attempts == 0)
     counted = {
         "arrived": arrived,
         "retried": retried,
@@ -191,19 +191,19 @@ def _hour(row: NamedRow) -> DeliveryHour:
 
 
 def _times(session: Session, since: datetime) -> ResponseTimes | None:
-    attempt = DeliveryAttemptRecord
+    attempt = models.DeliveryAttempt
     newest = select(attempt.id).order_by(attempt.id.desc()).limit(ANSWERS).subquery()
     rows = session.execute(
         select(
             attempt.duration,
-            WebhookRecord.id.label("webhook_id"),
-            WebhookRecord.name.label("webhook_name"),
-            AppRecord.name.label("app_name"),
+            models.Webhook.id.label("webhook_id"),
+            models.Webhook.name.label("webhook_name"),
+            models.App.name.label("app_name"),
         )
         .join(newest, newest.c.id == attempt.id)
-        .join(DeliveryRecord, DeliveryRecord.id == attempt.delivery_id)
-        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
-        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        .join(models.Delivery, models.Delivery.id == attempt.delivery_id)
+        .join(models.Webhook, models.Webhook.id == models.Delivery.webhook_id)
+        .join(models.App, models.App.id == models.Webhook.app_id)
         .where(attempt.created_at >= since, attempt.response_status.is_not(None))
     ).all()
     if not rows:

@@ -7,6 +7,7 @@ from math import pi, sin
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import TRAFFIC_BUCKET, TrafficKind, bucket_of
 from app.domain.sign_in.login_throttle import block_seconds
@@ -16,14 +17,6 @@ from app.domain.sign_in.sign_in_log import (
     SignInMethod,
     SignInReason,
     mask_email,
-)
-from app.models import (
-    AppTokenRecord,
-    ExternalIdentityRecord,
-    OutboxMailRecord,
-    SignInEventRecord,
-    TrafficRecord,
-    UserRecord,
 )
 from app.services.authorization.register import building_block
 from app.services.demo.people import PEOPLE, Person, made_for_demo
@@ -73,15 +66,15 @@ def write_traces(past: Past, session: Session, app_id: int | None) -> None:
 
 
 def _record_sign_in(past: Past, session: Session, key: int, person: Person) -> None:
-    user = session.get_one(UserRecord, key)
+    user = session.get_one(models.User, key)
     if person.last_seen is not None:
         user.last_login = past.moment(person.last_seen)
-    taken = select(ExternalIdentityRecord.id).where(
-        ExternalIdentityRecord.issuer == ISSUER, ExternalIdentityRecord.subject == person.subject
+    taken = select(models.ExternalIdentity.id).where(
+        models.ExternalIdentity.issuer == ISSUER, models.ExternalIdentity.subject == person.subject
     )
     if person.subject and session.scalar(taken) is None:
         session.add(
-            ExternalIdentityRecord(
+            models.ExternalIdentity(
                 user_id=key,
                 issuer=ISSUER,
                 subject=person.subject,
@@ -93,11 +86,11 @@ def _record_sign_in(past: Past, session: Session, key: int, person: Person) -> N
 
 def _use_tokens(past: Past, session: Session, app_id: int | None) -> None:
     """Record uses of the unreadable tokens a few minutes ago."""
-    tokens = select(AppTokenRecord.id).where(AppTokenRecord.app_id == app_id)
-    for place, key in enumerate(session.scalars(tokens.order_by(AppTokenRecord.id)).all()):
+    tokens = select(models.AppToken.id).where(models.AppToken.app_id == app_id)
+    for place, key in enumerate(session.scalars(tokens.order_by(models.AppToken.id)).all()):
         session.execute(
-            update(AppTokenRecord)
-            .where(AppTokenRecord.id == key)
+            update(models.AppToken)
+            .where(models.AppToken.id == key)
             .values(
                 last_used_at=past.moment(0.05 + place * 7), last_used_address=_WAREHOUSE_ADDRESS
             )
@@ -108,13 +101,13 @@ def _count_traffic(past: Past, session: Session) -> None:
     """Count two days of traffic, except the current intervals."""
     until = bucket_of(past.now) - TRAFFIC_BUCKET
     began = until - _COUNTED
-    counted = select(TrafficRecord.began_at, TrafficRecord.kind).where(
-        TrafficRecord.began_at >= began
+    counted = select(models.Traffic.began_at, models.Traffic.kind).where(
+        models.Traffic.began_at >= began
     )
     existing = {(row.began_at, row.kind) for row in session.execute(counted)}
     rows = [row for row in _traffic(past) if (row["began_at"], row["kind"]) not in existing]
     if rows:
-        session.execute(insert(TrafficRecord), rows)
+        session.execute(insert(models.Traffic), rows)
 
 
 def _traffic(past: Past) -> Iterator[dict[str, object]]:
@@ -150,7 +143,7 @@ def write_sign_ins(past: Past, session: Session) -> None:
         *_failures(past, keys),
     ]
     if rows:
-        session.execute(insert(SignInEventRecord), rows)
+        session.execute(insert(models.SignInEvent), rows)
 
 
 def _visits(past: Past, person: Person, keys: Mapping[str, int]) -> Iterator[Row]:
@@ -251,7 +244,7 @@ def write_mails(past: Past, session: Session) -> None:
     known = [person for person in PEOPLE if person.email in keys]
     rows = sorted(_mails(past, known, keys), key=lambda row: str(row["created_at"]))
     if rows:
-        session.execute(insert(OutboxMailRecord), rows)
+        session.execute(insert(models.OutboxMail), rows)
 
 
 def _mails(past: Past, people: list[Person], keys: Mapping[str, int]) -> Iterator[Row]:

@@ -6,11 +6,11 @@ from functools import partial
 
 from sqlalchemy import String, cast, select
 
+from app import models
 from app.domain.apps.manifests import Manifest, ManifestExtension, ManifestWebhook
 from app.domain.authorization.permissions import Permission, joined_names
 from app.domain.events import AppInstalled, EventType
 from app.domain.webhooks import saver_of
-from app.models import AppInstallationRecord, AppRecord, AppTokenRecord, AuditRecord, WebhookRecord
 from app.services.apps.app_changes import NewApp, create_app, deactivate_app
 from app.services.apps.app_tokens import TokenOptions, create_app_token
 from app.services.apps.installation_worker import store_app
@@ -147,17 +147,17 @@ def demo_webhooks() -> Iterator[tuple[str, DemoWebhook]]:
 def app_made_for_demo(past: Past, name: str) -> int | None:
     """Return the key of the app of that name which was made for the demo: no other is touched."""
     query = (
-        select(AppRecord.id)
-        .join(AuditRecord, AuditRecord.subject_id == cast(AppRecord.id, String))
+        select(models.App.id)
+        .join(models.AuditEntry, models.AuditEntry.subject_id == cast(models.App.id, String))
         .where(
-            AppRecord.name == name,
-            AuditRecord.action == "app.create",
-            AuditRecord.subject_type == "App",
-            AuditRecord.actor_name == MAKER.name,
+            models.App.name == name,
+            models.AuditEntry.action == "app.create",
+            models.AuditEntry.subject_type == "App",
+            models.AuditEntry.actor_name == MAKER.name,
         )
     )
     with past.ports.database.reading() as session:
-        return session.scalar(query.order_by(AppRecord.id).limit(1))
+        return session.scalar(query.order_by(models.App.id).limit(1))
 
 
 def _make(app: _App, past: Past) -> None:
@@ -181,8 +181,8 @@ def _token_options(past: Past, name: str) -> TokenOptions:
 
 
 def _has_token(past: Past, app_id: int, name: str) -> bool:
-    query = select(AppTokenRecord.id).where(
-        AppTokenRecord.app_id == app_id, AppTokenRecord.name == name
+    query = select(models.AppToken.id).where(
+        models.AppToken.app_id == app_id, models.AppToken.name == name
     )
     with past.ports.database.reading() as session:
         return session.scalar(query.limit(1)) is not None
@@ -207,8 +207,8 @@ def _add_webhook(app: _App, webhook: DemoWebhook, past: Past) -> None:
 
 
 def _has_webhook(past: Past, app_id: int, name: str) -> bool:
-    query = select(WebhookRecord.id).where(
-        WebhookRecord.app_id == app_id, WebhookRecord.name == name
+    query = select(models.Webhook.id).where(
+        models.Webhook.app_id == app_id, models.Webhook.name == name
     )
     with past.ports.database.reading() as session:
         return session.scalar(query.limit(1)) is not None
@@ -257,16 +257,16 @@ def _install(past: Past) -> None:
     ports, manager = past.at(_INSTALLED), past.staff(MANAGER)
     manifest = _manifest(past)
     with ports.database.transaction() as session:
-        taken = select(AppRecord.id).where(AppRecord.identifier == IDENTIFIER)
+        taken = select(models.App.id).where(models.App.identifier == IDENTIFIER)
         if session.scalar(taken) is not None:
             return
-        installation = AppInstallationRecord(
+        installation = models.AppInstallation(
             app_name=NAME,
             manifest_url=f"{_HOME}/api/manifest",
             permissions=joined_names(_PERMISSIONS),
         )
         created = store_app(ports, session, installation, manifest, saver_of(manager))
-        app = session.get_one(AppRecord, created.app_id)
+        app = session.get_one(models.App, created.app_id)
         app.is_installed = app.is_active = True
         add_event(ports, manager, session, AppInstalled(app.id))
         after = {

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.permissions import split_names
 from app.domain.deliveries.deliveries import (
     DISABLE_AFTER,
@@ -22,15 +23,6 @@ from app.domain.deliveries.deliveries import (
     DeliveryStatus,
     failure_cause,
     make_message_id,
-)
-from app.models import (
-    AppPermissionRecord,
-    AppRecord,
-    DeliveryAttemptRecord,
-    DeliveryRecord,
-    OutboxEventRecord,
-    WebhookEventRecord,
-    WebhookRecord,
 )
 from app.services.authorization.register import building_block
 from app.services.deliveries.attempt_results import FAILING_REASON, Delivery
@@ -114,8 +106,8 @@ class _Listener:
 class PastDelivery:
     """A delivery that is over, with its attempts."""
 
-    delivery: DeliveryRecord
-    attempts: tuple[DeliveryAttemptRecord, ...]
+    delivery: models.Delivery
+    attempts: tuple[models.DeliveryAttempt, ...]
 
 
 @building_block
@@ -153,7 +145,7 @@ def write_deliveries(past: Past, session: Session, deliveries: Sequence[PastDeli
             _remember_failure(webhook, deliveries)
 
 
-def _remember_failure(webhook: WebhookRecord, deliveries: Sequence[PastDelivery]) -> None:
+def _remember_failure(webhook: models.Webhook, deliveries: Sequence[PastDelivery]) -> None:
     """Record the last failed attempt of the webhook, if any."""
     failed = [
         attempt
@@ -175,15 +167,17 @@ def _names() -> Iterator[tuple[str, str, float | None]]:
     yield PARCELS, PARCELS_WEBHOOK, None
 
 
-def _stored(app: str, name: str) -> Select[WebhookRecord]:
+def _stored(app: str, name: str) -> Select[models.Webhook]:
     """Return the webhook of that name, unless it was already enabled."""
     return (
-        select(WebhookRecord)
-        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        select(models.Webhook)
+        .join(models.App, models.App.id == models.Webhook.app_id)
         .where(
-            AppRecord.name == app, WebhookRecord.name == name, WebhookRecord.is_active.is_(False)
+            models.App.name == app,
+            models.Webhook.name == name,
+            models.Webhook.is_active.is_(False),
         )
-        .order_by(WebhookRecord.id)
+        .order_by(models.Webhook.id)
         .limit(1)
     )
 
@@ -193,11 +187,11 @@ def _listeners(past: Past) -> list[_Listener]:
     with past.ports.database.reading() as session:
         for app, name, failing_since in _names():
             for webhook in session.scalars(_stored(app, name)).all():
-                events = select(WebhookEventRecord.event).where(
-                    WebhookEventRecord.webhook_id == webhook.id
+                events = select(models.WebhookEvent.event).where(
+                    models.WebhookEvent.webhook_id == webhook.id
                 )
-                held = select(AppPermissionRecord.permission).where(
-                    AppPermissionRecord.app_id == webhook.app_id
+                held = select(models.AppPermission.permission).where(
+                    models.AppPermission.app_id == webhook.app_id
                 )
                 permissions = split_names(",".join(session.scalars(held)))
                 began = past.moment(_TOLD if failing_since is None else _FAILING_RESPONSE)
@@ -213,15 +207,15 @@ def _listeners(past: Past) -> list[_Listener]:
     return found
 
 
-def _notes(past: Past) -> Sequence[OutboxEventRecord]:
+def _notes(past: Past) -> Sequence[models.OutboxEvent]:
     """Return the demo's own events; others in the shop concern real people."""
-    query = select(OutboxEventRecord).where(
-        OutboxEventRecord.issued_at >= past.moment(_FAILING_RESPONSE),
-        OutboxEventRecord.closed_at < OutboxEventRecord.issued_at,
+    query = select(models.OutboxEvent).where(
+        models.OutboxEvent.issued_at >= past.moment(_FAILING_RESPONSE),
+        models.OutboxEvent.closed_at < models.OutboxEvent.issued_at,
     )
     with past.ports.database.reading() as session:
         notes = session.scalars(
-            query.order_by(OutboxEventRecord.issued_at, OutboxEventRecord.id)
+            query.order_by(models.OutboxEvent.issued_at, models.OutboxEvent.id)
         ).all()
         session.expunge_all()
     return notes
@@ -237,7 +231,7 @@ def _past_delivery(
     else:
         host = urlsplit(listener.endpoint.url).hostname or ""
         tries = answers(host, issued_at, place, past.now)
-    delivery = DeliveryRecord(
+    delivery = models.Delivery(
         webhook_id=new.webhook_id,
         note_id=new.note_id,
         event=new.event,
@@ -257,8 +251,8 @@ def _past_delivery(
 
 
 def _attempt(
-    past: Past, endpoint: Endpoint, delivery: DeliveryRecord, response: Answer
-) -> DeliveryAttemptRecord:
+    past: Past, endpoint: Endpoint, delivery: models.Delivery, response: Answer
+) -> models.DeliveryAttempt:
     sent = Delivery(
         0,
         delivery.event,
@@ -271,7 +265,7 @@ def _attempt(
     body = delivery.payload.encode()
     headers = sign_delivery(past.ports, endpoint, sent, body, int(response.at.timestamp()))
     is_good = response.status == 200  # noqa: PLR2004
-    return DeliveryAttemptRecord(
+    return models.DeliveryAttempt(
         created_at=response.at,
         duration=response.duration,
         status=(DeliveryStatus.SUCCESS if is_good else DeliveryStatus.FAILED).value,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.single_sign_on.providers import DEMO_PROVIDER_PATH
-from app.models import ExternalIdentityRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import internal, public
 from app.services.demo.activity import ISSUER
@@ -102,21 +102,21 @@ def _move_identities(session: Session, before: str, issuer: str) -> None:
     """Link the demo's staff to the provider where it is served now."""
     users = made_for_demo(session, [person.email for person in STAFF])
     session.execute(
-        update(ExternalIdentityRecord)
+        update(models.ExternalIdentity)
         .where(
-            ExternalIdentityRecord.user_id.in_(users.values()),
-            ExternalIdentityRecord.issuer == before,
+            models.ExternalIdentity.user_id.in_(users.values()),
+            models.ExternalIdentity.issuer == before,
         )
         .values(issuer=issuer)
     )
 
 
 def _people(session: Session, issuer: str) -> tuple[DemoPerson, ...]:
-    identity = ExternalIdentityRecord
+    identity = models.ExternalIdentity
     query = (
-        select(identity.subject, UserRecord.email, UserRecord.first_name, UserRecord.last_name)
-        .join(UserRecord, UserRecord.id == identity.user_id)
-        .where(identity.issuer == issuer, UserRecord.is_staff, UserRecord.is_active)
-        .order_by(UserRecord.id)
+        select(identity.subject, models.User.email, models.User.first_name, models.User.last_name)
+        .join(models.User, models.User.id == identity.user_id)
+        .where(identity.issuer == issuer, models.User.is_staff, models.User.is_active)
+        .order_by(models.User.id)
     )
     return tuple(DemoPerson(*row) for row in session.execute(query))

@@ -8,12 +8,12 @@ from functools import partial
 from sqlalchemy import String, cast, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.addresses import AddressDetails, AddressKind, checked_address
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import Refused
-from app.models import AuditRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.stored_addresses import make_default, store_address
 from app.services.authorization.register import building_block
@@ -189,13 +189,13 @@ def customer(past: Past, email: str) -> Actor | None:
 def made_for_demo(session: Session, addresses: Collection[str]) -> Mapping[str, int]:
     """Return the keys of the demo's people by email; no one else is changed."""
     query = (
-        select(UserRecord.email, UserRecord.id)
-        .join(AuditRecord, AuditRecord.subject_id == cast(UserRecord.id, String))
+        select(models.User.email, models.User.id)
+        .join(models.AuditEntry, models.AuditEntry.subject_id == cast(models.User.id, String))
         .where(
-            UserRecord.email.in_(addresses),
-            AuditRecord.action == "user.create",
-            AuditRecord.subject_type == "User",
-            AuditRecord.actor_name == MAKER.name,
+            models.User.email.in_(addresses),
+            models.AuditEntry.action == "user.create",
+            models.AuditEntry.subject_type == "User",
+            models.AuditEntry.actor_name == MAKER.name,
         )
     )
     return {row.email: row.id for row in session.execute(query)}

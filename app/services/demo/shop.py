@@ -8,23 +8,12 @@ from functools import partial
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.apps.apps import TOKEN_RANDOM_LENGTH, last_four, make_app_token, token_digest
 from app.domain.authorization.actor import Actor
 from app.domain.commerce.sales import OrderStatus
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import OnProgress, ignore_progress
-from app.models import (
-    AppRecord,
-    AppTokenRecord,
-    AuditRecord,
-    CheckoutRecord,
-    OrderRecord,
-    ProductRecord,
-    ShopRecord,
-    UserRecord,
-)
-from app.models.commerce import NO_PRICE
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, internal
@@ -146,7 +135,7 @@ def _goods_on_sale(past: Past) -> Mapping[str, int]:
     return {
         slug: key
         for slug, (key, price, is_published) in _existing_products(past).items()
-        if is_published and price != NO_PRICE
+        if is_published and price != models.NO_PRICE
     }
 
 
@@ -180,8 +169,8 @@ def _set_price(slug: str, price: str, past: Past) -> None:
 def _existing_products(past: Past) -> Mapping[str, tuple[int, int, bool]]:
     """Return key, price and publication of existing products, by slug."""
     query = select(
-        ProductRecord.slug, ProductRecord.id, ProductRecord.price, ProductRecord.is_published
-    ).where(ProductRecord.slug.in_([goods.slug for goods in GOODS]))
+        models.Product.slug, models.Product.id, models.Product.price, models.Product.is_published
+    ).where(models.Product.slug.in_([goods.slug for goods in GOODS]))
     with past.ports.database.reading() as session:
         return {
             slug: (key, price, is_published)
@@ -296,10 +285,10 @@ def _work_on(ports: Ports, past: Past, step: str, key: int, state: _State) -> No
 def _state(past: Past, buyer: Actor, sale: Sale) -> _State | None:
     """How far a sale has come; ``None`` before its cart. A person's carts keep their order."""
     query = (
-        select(CheckoutRecord.token, OrderRecord.id, OrderRecord.status, OrderRecord.is_paid)
-        .outerjoin(OrderRecord, OrderRecord.checkout_id == CheckoutRecord.id)
-        .where(CheckoutRecord.user_id == buyer.user_id)
-        .order_by(CheckoutRecord.id)
+        select(models.Checkout.token, models.Order.id, models.Order.status, models.Order.is_paid)
+        .outerjoin(models.Order, models.Order.checkout_id == models.Checkout.id)
+        .where(models.Checkout.user_id == buyer.user_id)
+        .order_by(models.Checkout.id)
         .offset(sale.turn)
         .limit(1)
     )
@@ -358,12 +347,12 @@ def is_in_use(ports: Ports, actor: Actor) -> bool:
     Demo people and apps alone, none of whom has signed in, are left by an interrupted run.
     """
     emails = [person.email for person in PEOPLE]
-    stranger = or_(UserRecord.email.not_in(emails), UserRecord.last_login.is_not(None))
-    foreign = AppRecord.name.not_in([*APP_NAMES, PARCELS])
+    stranger = or_(models.User.email.not_in(emails), models.User.last_login.is_not(None))
+    foreign = models.App.name.not_in([*APP_NAMES, PARCELS])
     with ports.database.reading() as session:
         found = (
-            session.scalar(select(UserRecord.id).where(stranger).limit(1)),
-            session.scalar(select(AppRecord.id).where(foreign).limit(1)),
+            session.scalar(select(models.User.id).where(stranger).limit(1)),
+            session.scalar(select(models.App.id).where(foreign).limit(1)),
         )
     return found != (None, None) or is_filled(ports)
 
@@ -380,7 +369,7 @@ def sign_in_people(ports: Ports, actor: Actor) -> tuple[Person, ...]:
 @building_block
 def is_filled(ports: Ports) -> bool:
     """Whether the demo filled this shop to the end."""
-    mark = select(AuditRecord.id).where(AuditRecord.action == _FILLED).limit(1)
+    mark = select(models.AuditEntry.id).where(models.AuditEntry.action == _FILLED).limit(1)
     with ports.database.reading() as session:
         return session.scalar(mark) is not None
 
@@ -413,7 +402,7 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
     tell(sign_ins)
     with ports.database.transaction() as session:
         for person, hashed in hashes.items():
-            session.get_one(UserRecord, waiting[person]).password_hash = hashed
+            session.get_one(models.User, waiting[person]).password_hash = hashed
         if is_new:
             write_traces(past, session, app)
             write_sign_ins(past, session)
@@ -433,15 +422,15 @@ def _without_password(ports: Ports) -> Mapping[Person, int]:
     """Return those of the demo's own people who cannot sign in yet, in the order of their list."""
     with ports.database.reading() as session:
         users = made_for_demo(session, [person.email for person in PEOPLE])
-        query = select(UserRecord.id).where(
-            UserRecord.id.in_(users.values()), UserRecord.password_hash.is_(None)
+        query = select(models.User.id).where(
+            models.User.id.in_(users.values()), models.User.password_hash.is_(None)
         )
         waiting = set(session.scalars(query))
     return {person: users[person.email] for person in PEOPLE if users.get(person.email) in waiting}
 
 
-def _token(past: Past, app_id: int, token: str) -> AppTokenRecord:
-    return AppTokenRecord(
+def _token(past: Past, app_id: int, token: str) -> models.AppToken:
+    return models.AppToken(
         app_id=app_id,
         name=_TOKEN_NAME,
         digest=token_digest(token),
@@ -451,8 +440,8 @@ def _token(past: Past, app_id: int, token: str) -> AppTokenRecord:
 
 
 def _mark_as_filled(past: Past, session: Session) -> None:
-    shop = session.get_one(ShopRecord, SHOP_ID)
+    shop = session.get_one(models.Shop, models.SHOP_ID)
     if shop.name == _UNNAMED:
         shop.name = SHOP_NAME
     shop.setup_dismissed = True
-    record(past.ports, MAKER, session, Change(_FILLED, "Shop", SHOP_ID, shop.name))
+    record(past.ports, MAKER, session, Change(_FILLED, "Shop", models.SHOP_ID, shop.name))

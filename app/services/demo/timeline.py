@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import Select, event, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
-from app.models import OutboxEventRecord, UserRecord
 from app.ports import Database, NamedRow, Ports, ReadSession, Subject
 
 DAY = 24.0
@@ -68,7 +68,7 @@ class _SilentDatabase:
 
     def _close_events(self, session: Session, *_details: object) -> None:
         for added in session.new:
-            if isinstance(added, OutboxEventRecord):
+            if isinstance(added, models.OutboxEvent):
                 added.closed_at = added.issued_at - datetime.resolution
 
 
@@ -100,7 +100,7 @@ class Past:
         With all permissions, whatever they hold today.
         """
         with self.ports.database.reading() as session:
-            key = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
+            key = session.scalar(select(models.User.id).where(models.User.email == email))
         if key is None:
             return MAKER
         return replace(

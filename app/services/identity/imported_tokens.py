@@ -11,10 +11,10 @@ from dataclasses import replace
 from sqlalchemy import or_, select, update
 from sqlalchemy.exc import IntegrityError
 
+from app import models
 from app.domain.apps.apps import has_foreign_form, last_four
 from app.domain.sign_in.rate_limits import IMPORTED_TOKEN
 from app.domain.values.errors import TooManyRequests
-from app.models import AppRecord, AppTokenRecord
 from app.ports import NamedRow, Ports
 from app.ports.passwords import PasswordsBusy
 from app.ports.process_cache import FailedComparisons
@@ -106,17 +106,18 @@ def _compare(ports: Ports, token: str, digest: bytes, address: str | None) -> Na
 def _uncompared_tokens(ports: Ports, token: str, digest: bytes) -> list[NamedRow]:
     """Return the candidates that ``token`` hasn't been compared with."""
     query = (
-        select(AppTokenRecord.id, AppTokenRecord.imported_hash)
-        .join(AppRecord, AppRecord.id == AppTokenRecord.app_id)
+        select(models.AppToken.id, models.AppToken.imported_hash)
+        .join(models.App, models.App.id == models.AppToken.app_id)
         .where(
-            AppTokenRecord.last_four == last_four(token),
-            AppTokenRecord.imported_hash.is_not(None),
+            models.AppToken.last_four == last_four(token),
+            models.AppToken.imported_hash.is_not(None),
             or_(
-                AppTokenRecord.expires_at.is_(None), AppTokenRecord.expires_at > ports.clock.now()
+                models.AppToken.expires_at.is_(None),
+                models.AppToken.expires_at > ports.clock.now(),
             ),
             WORKS,
         )
-        .order_by(AppTokenRecord.id)
+        .order_by(models.AppToken.id)
     )
     failed = _failed(ports, digest)
     with ports.database.reading() as session:
@@ -140,8 +141,10 @@ def _remember(ports: Ports, digest: bytes, token_id: int) -> None:
 def _convert(ports: Ports, match: NamedRow, digest: bytes) -> None:
     """Replace the imported hash by a SHA-256, unless it changed since the comparison."""
     conversion = (
-        update(AppTokenRecord)
-        .where(AppTokenRecord.id == match.id, AppTokenRecord.imported_hash == match.imported_hash)
+        update(models.AppToken)
+        .where(
+            models.AppToken.id == match.id, models.AppToken.imported_hash == match.imported_hash
+        )
         .values(digest=digest.hex(), imported_hash=None)
     )
     try:

@@ -13,6 +13,7 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.events import (
@@ -26,14 +27,6 @@ from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.text import Sentence, translatable
-from app.models import (
-    AppClientRecord,
-    AuditRecord,
-    ExternalIdentityRecord,
-    GroupMemberRecord,
-    GroupRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from app.services.audit.log import Change, record, user_change
 from app.services.authorization.register import building_block
@@ -59,11 +52,11 @@ from app.services.outbox.security_notices import notify_email_change
 @building_block
 def make_user(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson
-) -> UserRecord:
+) -> models.User:
     """Create an account without a password, confirmed if the provider has verified the email."""
     person, is_staff = provider_person.person, provider_person.is_staff
     now = ports.clock.now()
-    user = UserRecord(
+    user = models.User(
         email=person.email,
         first_name=person.first_name,
         last_name=person.last_name,
@@ -86,8 +79,8 @@ def _update_from_provider(
     ports: Ports,
     actor: Actor,
     session: Session,
-    identity: ExternalIdentityRecord,
-    user: UserRecord,
+    identity: models.ExternalIdentity,
+    user: models.User,
     provider_person: ProviderPerson,
 ) -> None:
     """Update an account from its provider; the email only if verified and free.
@@ -133,8 +126,8 @@ def _promote(
     ports: Ports,
     actor: Actor,
     session: Session,
-    identity: ExternalIdentityRecord,
-    user: UserRecord,
+    identity: models.ExternalIdentity,
+    user: models.User,
     provider_person: ProviderPerson,
 ) -> None:
     """Make a customer staff because the provider of ``identity`` says so.
@@ -153,7 +146,7 @@ def _promote(
     _record(ports, actor, session, user, provider_person, change)
 
 
-def _author(actor: Actor, user: UserRecord) -> Actor:
+def _author(actor: Actor, user: models.User) -> Actor:
     """Return who makes a change while signing in: the person, whom the provider has identified."""
     if actor.kind is not ActorKind.ANONYMOUS:
         return actor
@@ -164,7 +157,7 @@ def _record(
     ports: Ports,
     actor: Actor,
     session: Session,
-    user: UserRecord,
+    user: models.User,
     provider_person: ProviderPerson,
     change: Change,
 ) -> None:
@@ -203,7 +196,7 @@ _UNCONFIRMED = Problem(
 @building_block
 def find_or_create_account(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson
-) -> tuple[ExternalIdentityRecord, UserRecord]:
+) -> tuple[models.ExternalIdentity, models.User]:
     """Return the identity and account of a provider's person, creating them if necessary.
 
     Runs in the transaction of ``session``. Refuses INVALID for a new person without an email, for
@@ -241,8 +234,8 @@ def _require_usable(
     ports: Ports,
     session: Session,
     provider_person: ProviderPerson,
-    identity: ExternalIdentityRecord,
-    user: UserRecord,
+    identity: models.ExternalIdentity,
+    user: models.User,
 ) -> None:
     """Refuse a linked identity whose account can't be used by it (now)."""
     problem: Problem | None = None
@@ -256,7 +249,7 @@ def _require_usable(
 @building_block
 def link_to_account(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user_id: int
-) -> ExternalIdentityRecord | None:
+) -> models.ExternalIdentity | None:
     """Link a provider's person to the account of the caller, who has just signed in there.
 
     ``None`` if it was linked before. Refuses INVALID for the identity of another account or of an
@@ -272,7 +265,7 @@ def link_to_account(
         raise Refused(_OF_ANOTHER)
     if identity is not None and identity.is_verified:
         return None
-    user = owner or session.get_one(UserRecord, user_id, with_for_update=True)
+    user = owner or session.get_one(models.User, user_id, with_for_update=True)
     if identity is None:
         identity = _link(ports, actor, session, provider_person, user)
     else:
@@ -285,7 +278,7 @@ def link_to_account(
 @building_block
 def client_links(
     ports: Ports, provider: Provider, claims: Mapping[str, object]
-) -> Sequence[AppClientRecord]:
+) -> Sequence[models.AppClient]:
     """Return the links of apps to a client whose own account is the subject in ``claims``.
 
     Those of other providers with the same issuer are among them.
@@ -297,11 +290,11 @@ def client_links(
         return session.scalars(_links_of(provider, issuer, subject)).all()
 
 
-def _links_of(provider: Provider, issuer: str, subject: str) -> Select[AppClientRecord]:
-    of_provider = AppClientRecord.provider_id == provider.id
-    of_issuer = AppClientRecord.issuer == issuer
-    return select(AppClientRecord).where(
-        AppClientRecord.subject == subject, or_(of_provider, of_issuer)
+def _links_of(provider: Provider, issuer: str, subject: str) -> Select[models.AppClient]:
+    of_provider = models.AppClient.provider_id == provider.id
+    of_issuer = models.AppClient.issuer == issuer
+    return select(models.AppClient).where(
+        models.AppClient.subject == subject, or_(of_provider, of_issuer)
     )
 
 
@@ -325,7 +318,7 @@ def new_identity_problem(
 
 @building_block
 def linked_identity_problem(
-    provider_person: ProviderPerson, user: UserRecord | User, *, is_verified: bool
+    provider_person: ProviderPerson, user: models.User | User, *, is_verified: bool
 ) -> Problem | None:
     """Return why a person linked to ``user`` can't sign in, or ``None``.
 
@@ -341,20 +334,20 @@ def linked_identity_problem(
 def _is_of(provider_person: ProviderPerson) -> ColumnElement[bool]:
     """Whether an identity is the person's, an imported one with the issuer of the import too."""
     issuers = provider_person.provider.issuers_here(provider_person.issuer)
-    identity, subject = ExternalIdentityRecord, provider_person.person.subject
+    identity, subject = models.ExternalIdentity, provider_person.person.subject
     return and_(identity.issuer.in_(issuers), identity.subject == subject)
 
 
 def _find_linked(
     session: Session, provider_person: ProviderPerson
-) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
+) -> tuple[models.ExternalIdentity, models.User] | tuple[None, None]:
     """Return the identity and its account, locked first: under that lock identities are dropped.
 
     An imported identity gets the issuer of its first token. A link that another provider, or
     other settings, made while they waited for confirmation proves nothing: it goes, with its
     sessions.
     """
-    identities = ExternalIdentityRecord
+    identities = models.ExternalIdentity
     exact, _ = provider_person.provider.issuers_here(provider_person.issuer)
     is_it = _is_of(provider_person)
     exact_first = identities.issuer != exact
@@ -363,7 +356,7 @@ def _find_linked(
     ).one_or_none()
     if found is None:
         return None, None
-    user = session.get(UserRecord, found.user_id, with_for_update=True)
+    user = session.get(models.User, found.user_id, with_for_update=True)
     is_same = and_(identities.id == found.id, identities.user_id == found.user_id)
     identity = session.scalar(select(identities).where(is_it, is_same))
     if identity is None or user is None:
@@ -379,10 +372,10 @@ def _find_linked(
 
 def _account(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson
-) -> UserRecord:
+) -> models.User:
     """Return or create the account of a person whose identity is new."""
     person = provider_person.person
-    query = select(UserRecord).where(has_email(person.email)).with_for_update()
+    query = select(models.User).where(has_email(person.email)).with_for_update()
     found = session.scalars(query).all() if person.email else ()
     if len(found) > 1:
         raise Refused(TWINS)
@@ -400,9 +393,13 @@ def _account(
 
 
 def _link(
-    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
-) -> ExternalIdentityRecord:
-    identity = ExternalIdentityRecord(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    provider_person: ProviderPerson,
+    user: models.User,
+) -> models.ExternalIdentity:
+    identity = models.ExternalIdentity(
         user_id=user.id,
         issuer=provider_person.provider.issuer_here(provider_person.issuer),
         subject=provider_person.person.subject,
@@ -416,7 +413,11 @@ def _link(
 
 
 def _record_link(
-    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    provider_person: ProviderPerson,
+    user: models.User,
 ) -> None:
     after = {"subject": provider_person.person.subject}
     change = user_change("user.link", user, after=after)
@@ -424,15 +425,19 @@ def _record_link(
 
 
 def _join_default_group(
-    ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson, user: UserRecord
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    provider_person: ProviderPerson,
+    user: models.User,
 ) -> None:
     """Add a user to the provider's default group, creating it without permissions if necessary."""
     name = provider_person.first_group
     if not name:
         return
-    group = session.scalar(select(GroupRecord).where(GroupRecord.name == name))
+    group = session.scalar(select(models.Group).where(models.Group.name == name))
     if group is None:
-        group = GroupRecord(name=name)
+        group = models.Group(name=name)
         session.add(group)
         session.flush()
         add_event(ports, actor, session, PermissionGroupCreated(group.id))
@@ -451,13 +456,15 @@ def _lock_for_leaving(session: Session, provider_person: ProviderPerson) -> bool
     groups, person = provider_person.groups_to_leave, provider_person.person
     if not groups:
         return False
-    known = select(ExternalIdentityRecord.user_id).where(_is_of(provider_person))
-    by_email = select(UserRecord.id).where(has_email(person.email))
+    known = select(models.ExternalIdentity.user_id).where(_is_of(provider_person))
+    by_email = select(models.User.id).where(has_email(person.email))
     member = (
-        select(GroupMemberRecord.user_id)
-        .join(GroupRecord, GroupRecord.id == GroupMemberRecord.group_id)
-        .where(GroupRecord.name.in_(groups))
-        .where(or_(GroupMemberRecord.user_id.in_(known), GroupMemberRecord.user_id.in_(by_email)))
+        select(models.GroupMember.user_id)
+        .join(models.Group, models.Group.id == models.GroupMember.group_id)
+        .where(models.Group.name.in_(groups))
+        .where(
+            or_(models.GroupMember.user_id.in_(known), models.GroupMember.user_id.in_(by_email))
+        )
     )
     if session.scalar(member.limit(1)) is None:
         return False
@@ -470,7 +477,7 @@ def _change_groups(
     actor: Actor,
     session: Session,
     provider_person: ProviderPerson,
-    user: UserRecord,
+    user: models.User,
     *,
     can_leave: bool,
 ) -> None:
@@ -500,20 +507,20 @@ def _record_kept_groups(
     actor: Actor,
     session: Session,
     provider_person: ProviderPerson,
-    user: UserRecord,
+    user: models.User,
     kept: list[int],
 ) -> None:
     """Record why a person stays in groups, once a day: they may sign in with every request."""
     action, now = "user.keep_groups", ports.clock.now()
     recent = (
-        select(AuditRecord.after)
+        select(models.AuditEntry.after)
         .where(
-            AuditRecord.subject_type == "User",
-            AuditRecord.subject_id == str(user.id),
-            AuditRecord.at > now - _KEPT_AGAIN,
-            AuditRecord.action == action,
+            models.AuditEntry.subject_type == "User",
+            models.AuditEntry.subject_id == str(user.id),
+            models.AuditEntry.at > now - _KEPT_AGAIN,
+            models.AuditEntry.action == action,
         )
-        .order_by(AuditRecord.at.desc(), AuditRecord.id.desc())
+        .order_by(models.AuditEntry.at.desc(), models.AuditEntry.id.desc())
     )
     last = session.scalar(recent.limit(1))
     if last is not None and last.get("groups") == kept:

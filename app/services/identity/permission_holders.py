@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, FromClause, Select, delete, func, literal, or_, select, union
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.staff import unmanageable_problem
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
@@ -19,18 +20,8 @@ from app.domain.authorization.permissions import (
     known_permissions,
 )
 from app.domain.values.errors import refuse_any
-from app.models import (
-    GroupMemberRecord,
-    GroupPermissionRecord,
-    GroupRecord,
-    SessionRecord,
-    ShopRecord,
-    UserPermissionRecord,
-    UserRecord,
-)
 from app.models.json_arrays import json_array_text
 from app.models.record import insert_into
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import building_block, staff_only
 from app.services.lists.paging import columns_for, record_from
@@ -43,7 +34,7 @@ def lock_grants(session: Session) -> None:
     To be called before anything is read: of two concurrent removals the second must see the first.
     The shop's row is locked before any person's.
     """
-    session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+    session.get_one(models.Shop, models.SHOP_ID, with_for_update=True)
 
 
 @building_block
@@ -83,11 +74,13 @@ def find_group_changes(
     left out. To carry it out, call ``lock_grants`` first.
     """
     found = session.execute(
-        select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_({*joining, *leaving}))
+        select(models.Group.id, models.Group.name).where(
+            models.Group.name.in_({*joining, *leaving})
+        )
     )
     names = {group.id: group.name for group in found}
-    of_person = GroupMemberRecord.user_id == user_id
-    before = frozenset(session.scalars(select(GroupMemberRecord.group_id).where(of_person)))
+    of_person = models.GroupMember.user_id == user_id
+    before = frozenset(session.scalars(select(models.GroupMember.group_id).where(of_person)))
     joins = {key: name for key, name in names.items() if name in joining and key not in before}
     leaves = {key: name for key, name in names.items() if name in leaving and key in before}
     kept = _groups_to_keep(session, user_id, joins, leaves) if user_id and leaves else frozenset()
@@ -117,15 +110,15 @@ def _groups_to_keep(
 
 def _members(user_id: int, joins: Collection[int], leaves: Collection[int]) -> FromClause:
     """Return the memberships as they are once a person has joined and left these groups."""
-    member = GroupMemberRecord
+    member = models.GroupMember
     kept = select(member.user_id, member.group_id).where(
         or_(member.user_id != user_id, member.group_id.not_in(leaves))
     )
-    joined = select(literal(user_id), GroupRecord.id).where(GroupRecord.id.in_(joins))
+    joined = select(literal(user_id), models.Group.id).where(models.Group.id.in_(joins))
     return union(kept, joined).subquery()
 
 
-_STORED = GroupMemberRecord.__table__
+_STORED = models.GroupMember.__table__
 
 
 @building_block
@@ -133,17 +126,17 @@ def is_last_manager(session: Session, user: User) -> bool:
     """Whether ``user`` can manage staff and no other active person can."""
     if not (user.is_staff and user.is_active and Permission.MANAGE_STAFF in user.permissions):
         return False
-    return session.scalar(_managers().where(UserRecord.id != user.id).limit(1)) is None
+    return session.scalar(_managers().where(models.User.id != user.id).limit(1)) is None
 
 
 def _managers(members: FromClause = _STORED) -> Select[int]:
     return (
-        select(UserRecord.id)
-        .where(UserRecord.is_staff, UserRecord.is_active)
+        select(models.User.id)
+        .where(models.User.is_staff, models.User.is_active)
         .where(
             or_(
-                UserRecord.is_superuser,
-                UserRecord.id.in_(holder_ids(Permission.MANAGE_STAFF, members)),
+                models.User.is_superuser,
+                models.User.id.in_(holder_ids(Permission.MANAGE_STAFF, members)),
             )
         )
     )
@@ -153,15 +146,15 @@ def _manageable(session: Session, members: FromClause = _STORED) -> frozenset[Pe
     """Return the permissions that active staff with MANAGE_STAFF hold together."""
     session.flush()
     managers = _managers(members)
-    superuser = managers.where(UserRecord.is_superuser).limit(1)
+    superuser = managers.where(models.User.is_superuser).limit(1)
     if session.scalar(superuser) is not None:
         return ALL_PERMISSIONS
-    direct = select(UserPermissionRecord.permission).where(
-        UserPermissionRecord.user_id.in_(managers)
+    direct = select(models.UserPermission.permission).where(
+        models.UserPermission.user_id.in_(managers)
     )
     by_group = (
-        select(GroupPermissionRecord.permission)
-        .join(members, members.c.group_id == GroupPermissionRecord.group_id)
+        select(models.GroupPermission.permission)
+        .join(members, members.c.group_id == models.GroupPermission.group_id)
         .where(members.c.user_id.in_(managers))
     )
     return known_permissions(list(session.scalars(union(direct, by_group))))
@@ -170,13 +163,13 @@ def _manageable(session: Session, members: FromClause = _STORED) -> frozenset[Pe
 @building_block
 def holder_ids(permission: Permission, members: FromClause = _STORED) -> Select[int]:
     """The keys of people who hold ``permission`` directly or by a group; superusers aside."""
-    direct = select(UserPermissionRecord.user_id).where(
-        UserPermissionRecord.permission == permission.value
+    direct = select(models.UserPermission.user_id).where(
+        models.UserPermission.permission == permission.value
     )
     by_group = (
         select(members.c.user_id)
-        .join(GroupPermissionRecord, GroupPermissionRecord.group_id == members.c.group_id)
-        .where(GroupPermissionRecord.permission == permission.value)
+        .join(models.GroupPermission, models.GroupPermission.group_id == members.c.group_id)
+        .where(models.GroupPermission.permission == permission.value)
     )
     return select(union(direct, by_group).subquery().c.user_id)
 
@@ -189,7 +182,7 @@ def join(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> No
     if not rows:
         return
     session.flush()
-    session.execute(insert_into(session, GroupMemberRecord).on_conflict_do_nothing(), rows)
+    session.execute(insert_into(session, models.GroupMember).on_conflict_do_nothing(), rows)
 
 
 @building_block
@@ -198,8 +191,8 @@ def leave(session: Session, *, users: Iterable[int], groups: Iterable[int]) -> N
     if not groups:
         return
     session.execute(
-        delete(GroupMemberRecord).where(
-            GroupMemberRecord.user_id.in_(list(users)), GroupMemberRecord.group_id.in_(groups)
+        delete(models.GroupMember).where(
+            models.GroupMember.user_id.in_(list(users)), models.GroupMember.group_id.in_(groups)
         )
     )
 
@@ -209,12 +202,12 @@ NO_RIGHTS: Mapping[str, object] = {"groups": [], "permissions": [], "is_superuse
 
 
 @building_block
-def take_left_rights(session: Session, user: UserRecord) -> dict[str, object]:
+def take_left_rights(session: Session, user: models.User) -> dict[str, object]:
     """Take the groups, permissions and superuser's mark that are left of a former staff member.
 
     They count for nothing, and would count again with the role. Return what was taken, by name.
     """
-    member, held = GroupMemberRecord, UserPermissionRecord
+    member, held = models.GroupMember, models.UserPermission
     groups = delete(member).where(member.user_id == user.id).returning(member.group_id)
     permissions = delete(held).where(held.user_id == user.id).returning(held.permission)
     left = {
@@ -260,31 +253,31 @@ def list_permission_granters(
     server administrator can always grant them too.
     """
     needed = in_order(frozenset((*missing, Permission.MANAGE_STAFF)))
-    session = SessionRecord
+    session = models.Session
     last_used = (
         select(func.max(session.last_used_at))
-        .where(session.user_id == UserRecord.id, session.expires_at > ports.clock.now())
+        .where(session.user_id == models.User.id, session.expires_at > ports.clock.now())
         .scalar_subquery()
     )
     groups = (
-        select(json_array_text(GroupRecord.name))
-        .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
-        .where(GroupMemberRecord.user_id == UserRecord.id)
+        select(json_array_text(models.Group.name))
+        .join(models.GroupMember, models.GroupMember.group_id == models.Group.id)
+        .where(models.GroupMember.user_id == models.User.id)
         .scalar_subquery()
     )
     query = (
         select(
-            *columns_for(PermissionGranter, UserRecord),
+            *columns_for(PermissionGranter, models.User),
             groups.label("groups"),
             last_used.label("last_used_at"),
         )
         .where(
-            UserRecord.is_staff,
-            UserRecord.is_active,
-            UserRecord.id != (actor.user_id or 0),
+            models.User.is_staff,
+            models.User.is_active,
+            models.User.id != (actor.user_id or 0),
             *(_holds(permission) for permission in needed),
         )
-        .order_by(last_used.desc().nulls_last(), UserRecord.id)
+        .order_by(last_used.desc().nulls_last(), models.User.id)
         .limit(NAMED)
     )
     with ports.database.reading() as reading:
@@ -296,4 +289,4 @@ def list_permission_granters(
 
 
 def _holds(permission: Permission) -> ColumnElement[bool]:
-    return or_(UserRecord.is_superuser, UserRecord.id.in_(holder_ids(permission)))
+    return or_(models.User.is_superuser, models.User.id.in_(holder_ids(permission)))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import ScopeGrant
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
@@ -20,7 +21,6 @@ from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
 from app.domain.single_sign_on.waiting_changes import gets_codes, waits_for
 from app.domain.values.errors import Problem, Refused
-from app.models import ExternalIdentityRecord, IdentityProviderRecord
 from app.ports import Ports
 from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
@@ -119,9 +119,9 @@ def require_honoured(ports: Ports, provider: Provider, issuer: str, subject: str
         return
     if subject is None:
         raise ProviderTokenRejected(WAITS.message)
-    marks = select(ExternalIdentityRecord.waiting_mark).where(
-        ExternalIdentityRecord.issuer.in_(provider.issuers_here(issuer)),
-        ExternalIdentityRecord.subject == subject,
+    marks = select(models.ExternalIdentity.waiting_mark).where(
+        models.ExternalIdentity.issuer.in_(provider.issuers_here(issuer)),
+        models.ExternalIdentity.subject == subject,
     )
     with ports.database.reading() as session:
         if any(mark != provider.link_mark for mark in session.scalars(marks)):
@@ -165,8 +165,8 @@ def lock_settings(session: Session, provider: Provider) -> None:
     """
     if not provider.waits:
         return
-    version = select(IdentityProviderRecord.trust_version).where(
-        IdentityProviderRecord.id == provider.id
+    version = select(models.IdentityProvider.trust_version).where(
+        models.IdentityProvider.id == provider.id
     )
     if session.scalar(version.with_for_update(read=True)) != provider.trust_version:
         raise Refused(_CHANGED)

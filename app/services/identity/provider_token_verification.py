@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor, AppClient
 from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
@@ -30,7 +31,6 @@ from app.domain.single_sign_on.provider_tokens import (
 from app.domain.single_sign_on.provider_users import read_person
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
 from app.domain.values.errors import Refused, TokenFault, TokenRejected, TooManyRequests
-from app.models import ProviderTokenRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
 from app.ports.process_cache import (
@@ -366,9 +366,9 @@ def _store(
 
 def _first_seen(ports: Ports, session: Session, digest: bytes, identity_id: int) -> float:
     """Return when a token without ``iat`` was first seen by any process."""
-    record = session.get(ProviderTokenRecord, digest.hex())
+    record = session.get(models.ProviderToken, digest.hex())
     if record is None:
-        record = ProviderTokenRecord(
+        record = models.ProviderToken(
             digest=digest.hex(), identity_id=identity_id, first_seen_at=ports.clock.now()
         )
         session.add(record)

@@ -6,19 +6,19 @@ from dataclasses import dataclass, fields
 from sqlalchemy import ColumnElement, Select, and_, exists, false, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.keys import PROVIDER_SECRET
 from app.domain.single_sign_on.providers import Provider, choose, slug_in
 from app.domain.single_sign_on.waiting_changes import sends_secret
 from app.domain.values.errors import Problem, Refused
-from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord, UserRecord
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.ports.process_cache import CachedProviders
 from app.services.authorization.register import building_block, public
 
 # The shop is one row, so nothing has to choose among several.
-_VERSION: Select[*tuple[object, ...]] = select(ShopRecord.providers_version.label("version"))
+_VERSION: Select[*tuple[object, ...]] = select(models.Shop.providers_version.label("version"))
 _NAMES = tuple(field.name for field in fields(Provider))
 
 
@@ -39,7 +39,7 @@ def known_providers(ports: Ports, version: int | None = None) -> tuple[Provider,
     if cached is None or cached.version != version:
         with ports.database.reading() as session:
             records = session.scalars(
-                select(IdentityProviderRecord).order_by(IdentityProviderRecord.id)
+                select(models.IdentityProvider).order_by(models.IdentityProvider.id)
             )
             cached = CachedProviders(version, tuple(to_provider(record) for record in records))
         ports.cache.providers.known = cached
@@ -71,7 +71,7 @@ def any_provider_of(ports: Ports, plugin_id: str) -> Provider | None:
 
 
 @building_block
-def to_provider(record: IdentityProviderRecord) -> Provider:
+def to_provider(record: models.IdentityProvider) -> Provider:
     """Return the settings as a value; the secret stays sealed."""
     return Provider(**{name: getattr(record, name) for name in _NAMES})
 
@@ -120,8 +120,8 @@ def _authentications(
 
 
 _Condition = ColumnElement[bool] | InstrumentedAttribute[bool]
-_provider = IdentityProviderRecord
-_identity = ExternalIdentityRecord
+_provider = models.IdentityProvider
+_identity = models.ExternalIdentity
 
 _SIGNS_IN = and_(
     _provider.client_id != "",
@@ -172,32 +172,32 @@ def working_providers(without: str | None = None, *, waiting: bool = False) -> C
 def has_sign_on(
     *, without: str | None = None, rights_kept_here: bool = False
 ) -> ColumnElement[bool]:
-    """Whether the person of ``UserRecord`` can sign in with a provider.
+    """Whether the person of ``models.User`` can sign in with a provider.
 
     ``rights_kept_here`` excludes providers that rule permissions: those held here don't count in
     their sessions.
     """
-    linked = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY, works(without))
+    linked = exists().where(_identity.user_id == models.User.id, KNOWN_BY, works(without))
     if rights_kept_here:
         linked = linked.where(_provider.use_oauth_scope_permissions == false())
-    return linked.correlate(UserRecord)
+    return linked.correlate(models.User)
 
 
 @building_block
 def provider_names(*conditions: _Condition) -> ColumnElement[str]:
-    """Return the names, as JSON, of providers that know the person of ``UserRecord``."""
+    """Return the names, as JSON, of providers that know the person of ``models.User``."""
     return (
         select(json_array_text(_provider.name))
         .select_from(_identity)
         .join(_provider, KNOWN_BY)
-        .where(_identity.user_id == UserRecord.id, *conditions)
-        .correlate(UserRecord)
+        .where(_identity.user_id == models.User.id, *conditions)
+        .correlate(models.User)
         .scalar_subquery()
     )
 
 
 @building_block
 def is_known_to_provider() -> ColumnElement[bool]:
-    """Whether the person of ``UserRecord`` has an identity at any provider, active or not."""
-    linked = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY)
-    return linked.correlate(UserRecord)
+    """Whether the person of ``models.User`` has an identity at any provider, active or not."""
+    linked = exists().where(_identity.user_id == models.User.id, KNOWN_BY)
+    return linked.correlate(models.User)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.apps.apps import (
     TOKEN_RANDOM_LENGTH,
     App,
@@ -21,7 +22,6 @@ from app.domain.apps.apps import (
 from app.domain.authorization.actor import Actor, is_manageable, manages_app
 from app.domain.authorization.permissions import Permission, in_order, joined_names, split_names
 from app.domain.values.errors import Problem, Refused
-from app.models import AppRecord, AppTokenRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
@@ -31,7 +31,7 @@ _FIELDS = tuple(field.name for field in fields(App))
 APP_COLUMNS = tuple(
     APP_PERMISSIONS.label("app_permissions")
     if name == "permissions"
-    else getattr(AppRecord, name).label(f"app_{name}")
+    else getattr(models.App, name).label(f"app_{name}")
     for name in _FIELDS
 )
 """What ``to_app`` expects in a row."""
@@ -39,7 +39,7 @@ APP_COLUMNS = tuple(
 ALL_APPS: Select[*tuple[object, ...]] = select(*APP_COLUMNS)
 """Every app; those that are being installed are among them."""
 
-APPS = ALL_APPS.where(AppRecord.is_installed.is_(True))
+APPS = ALL_APPS.where(models.App.is_installed.is_(True))
 """The apps that anybody but they themselves gets to see."""
 
 
@@ -55,7 +55,7 @@ def to_app(row: NamedRow) -> App:
 @building_block
 def stored_app(session: Session, app_id: int, field: str) -> App:
     """Return the app of that key, installed; refuses NOT_FOUND on ``field``."""
-    row = session.execute(APPS.where(AppRecord.id == app_id)).one_or_none()
+    row = session.execute(APPS.where(models.App.id == app_id)).one_or_none()
     if row is None:
         raise Refused(Problem("NOT_FOUND", "App not found.", field))
     return to_app(row)
@@ -67,7 +67,7 @@ def locked_app_of_any_scope(session: Session, app_id: int, field: str) -> App:
 
     Only for what gives the caller nothing of the app's permissions, such as stopping it.
     """
-    session.execute(select(AppRecord.id).where(AppRecord.id == app_id).with_for_update())
+    session.execute(select(models.App.id).where(models.App.id == app_id).with_for_update())
     return stored_app(session, app_id, field)
 
 
@@ -104,7 +104,7 @@ def app_snapshot(app: App) -> dict[str, object]:
 
 
 @building_block
-def to_token(stored: AppTokenRecord) -> AppToken:
+def to_token(stored: models.AppToken) -> AppToken:
     """Return the token of a record, without its digest."""
     narrowed = stored.permissions
     return record_from(
@@ -128,7 +128,7 @@ def store_token(
 ) -> NewAppToken:
     """Return a new token of that app; only its digest and its last four characters are kept."""
     secret = make_app_token(ports.randomness.token(TOKEN_RANDOM_LENGTH))
-    stored = AppTokenRecord(
+    stored = models.AppToken(
         app_id=app_id,
         name=name,
         digest=token_digest(secret),

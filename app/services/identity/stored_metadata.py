@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.values.inputs import require_unchanged
 from app.domain.values.metadata import (
     MetadataChange,
@@ -12,18 +13,17 @@ from app.domain.values.metadata import (
     changed_metadata,
     to_stored_metadata,
 )
-from app.models import AddressRecord, AppRecord, ChannelRecord, ShopRecord, UserRecord
 from app.services.authorization.register import building_block
 
 Pairs = tuple[tuple[str, str], ...]
 """Keys and values of metadata, as inputs have them."""
 
 Owner = (
-    type[UserRecord]
-    | type[AppRecord]
-    | type[AddressRecord]
-    | type[ChannelRecord]
-    | type[ShopRecord]
+    type[models.User]
+    | type[models.App]
+    | type[models.Address]
+    | type[models.Channel]
+    | type[models.Shop]
 )
 
 

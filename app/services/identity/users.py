@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.emails import email_spellings, normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, is_manageable, reaches_channels
@@ -17,16 +18,6 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountConfirmed, CustomerCreated
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.models import (
-    AuthenticatorAppRecord,
-    ExternalIdentityRecord,
-    OAuthConsentRecord,
-    PasskeyRecord,
-    RecoveryCodeRecord,
-    SecondFactorChallengeRecord,
-    SessionRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from app.services.audit.log import record, user_change
 from app.services.authorization.register import building_block
@@ -53,7 +44,7 @@ def ignore_deletion(_user: User) -> None:
 def load_user(session: Session, user_id: int) -> User:
     """The person with that key, with every right they hold, as this transaction has left them."""
     session.flush()
-    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one()
+    row = session.execute(select(*USER_COLUMNS).where(models.User.id == user_id)).one()
     return read_user(row)
 
 
@@ -68,29 +59,29 @@ def stored_email(session: Session, text: str) -> str:
     spellings = email_spellings(text)
     if len(spellings) == 1:
         return spellings[0]
-    found = set(session.scalars(select(UserRecord.email).where(UserRecord.email.in_(spellings))))
+    found = set(session.scalars(select(models.User.email).where(models.User.email.in_(spellings))))
     return next((each for each in spellings if each in found), normalize_email(text))
 
 
 @building_block
 def has_email(email: str) -> ColumnElement[bool]:
     """Return the condition that a user has that email, in any spelling: that it is taken."""
-    return UserRecord.email.in_(email_spellings(email))
+    return models.User.email.in_(email_spellings(email))
 
 
 @building_block
 def find_owner(session: Session, email: str, *, but: int | None = None) -> int | None:
     """Return the key of a user, other than ``but``, who has that email in any spelling."""
-    owners = select(UserRecord.id).where(has_email(email))
+    owners = select(models.User.id).where(has_email(email))
     if but is not None:
-        owners = owners.where(UserRecord.id != but)
+        owners = owners.where(models.User.id != but)
     return session.scalar(owners.limit(1))
 
 
 @building_block
 def find_user_by_key(session: Session, user_id: int) -> User:
     """Return the person with that key; refuses NOT_FOUND on ``id``."""
-    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one_or_none()
+    row = session.execute(select(*USER_COLUMNS).where(models.User.id == user_id)).one_or_none()
     if row is None:
         raise Refused(Problem("NOT_FOUND", "There is no such user.", "id"))
     return read_user(row)
@@ -176,7 +167,7 @@ def require_reached_channels(actor: Actor, user: User) -> None:
 
 
 @building_block
-def add_registered(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+def add_registered(ports: Ports, actor: Actor, session: Session, user: models.User) -> None:
     """Store ``user``, a customer who registered now, with an event and an audit entry.
 
     Their email isn't confirmed yet.
@@ -190,7 +181,7 @@ def add_registered(ports: Ports, actor: Actor, session: Session, user: UserRecor
 
 
 @building_block
-def confirm_email(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+def confirm_email(ports: Ports, actor: Actor, session: Session, user: models.User) -> None:
     """Mark the email of ``user``, whose row is locked, as confirmed.
 
     Unverified identities and second factors of the account are dropped, as in ``make_staff``.
@@ -200,7 +191,7 @@ def confirm_email(ports: Ports, actor: Actor, session: Session, user: UserRecord
 
 
 @building_block
-def prove_email(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+def prove_email(ports: Ports, actor: Actor, session: Session, user: models.User) -> None:
     """Confirm the email of ``user``, whose row is locked, by a mail that its owner has read.
 
     Who registered an unconfirmed account may not own the address: its password, sessions
@@ -208,7 +199,7 @@ def prove_email(ports: Ports, actor: Actor, session: Session, user: UserRecord) 
     """
     if not user.is_confirmed:
         user.password_hash = None
-        for kind in (SessionRecord, OAuthConsentRecord):
+        for kind in (models.Session, models.OAuthConsent):
             session.execute(delete(kind).where(kind.user_id == user.id))
         user.tokens_valid_after = ports.clock.now()
         before, after = {"is_confirmed": False}, {"is_confirmed": True}
@@ -219,7 +210,7 @@ def prove_email(ports: Ports, actor: Actor, session: Session, user: UserRecord) 
 
 @building_block
 def make_staff(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, by_identity: int | None = None
+    ports: Ports, actor: Actor, session: Session, user: models.User, by_identity: int | None = None
 ) -> None:
     """Make ``user``, whose row is locked, a staff member.
 
@@ -236,16 +227,16 @@ def make_staff(
 
 
 def _drop_unverified(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, but: int | None = None
+    ports: Ports, actor: Actor, session: Session, user: models.User, but: int | None = None
 ) -> None:
     subjects = session.scalars(
-        delete(ExternalIdentityRecord)
+        delete(models.ExternalIdentity)
         .where(
-            ExternalIdentityRecord.user_id == user.id,
-            ExternalIdentityRecord.is_verified.is_(False),
-            ExternalIdentityRecord.id != (but or 0),
+            models.ExternalIdentity.user_id == user.id,
+            models.ExternalIdentity.is_verified.is_(False),
+            models.ExternalIdentity.id != (but or 0),
         )
-        .returning(ExternalIdentityRecord.subject)
+        .returning(models.ExternalIdentity.subject)
     ).all()
     if subjects:
         before = {"subjects": sorted(subjects)}
@@ -254,20 +245,20 @@ def _drop_unverified(
         _drop_factors(ports, actor, session, user)
 
 
-def _drop_factors(ports: Ports, actor: Actor, session: Session, user: UserRecord) -> None:
+def _drop_factors(ports: Ports, actor: Actor, session: Session, user: models.User) -> None:
     """Remove the second factors of an unconfirmed account, and what they opened."""
     passkeys, apps = (
         len(session.scalars(delete(kind).where(kind.user_id == user.id).returning(key)).all())
         for kind, key in (
-            (PasskeyRecord, PasskeyRecord.id),
-            (AuthenticatorAppRecord, AuthenticatorAppRecord.user_id),
+            (models.Passkey, models.Passkey.id),
+            (models.AuthenticatorApp, models.AuthenticatorApp.user_id),
         )
     )
     if not (passkeys or apps):
         return
-    opened = SessionRecord.user_id == user.id, SessionRecord.amr != ""
-    session.execute(delete(SessionRecord).where(*opened))
-    for kind in (RecoveryCodeRecord, SecondFactorChallengeRecord):
+    opened = models.Session.user_id == user.id, models.Session.amr != ""
+    session.execute(delete(models.Session).where(*opened))
+    for kind in (models.RecoveryCode, models.SecondFactorChallenge):
         session.execute(delete(kind).where(kind.user_id == user.id))
     before = {"passkeys": passkeys, "authenticator_app": bool(apps)}
     record(ports, actor, session, user_change("second_factor.reset", user, before))

@@ -7,6 +7,7 @@ from sqlalchemy import delete, exists, select, update
 from sqlalchemy.orm import Session, aliased
 from typing_extensions import override
 
+from app import models
 from app.domain.accounts.addresses import MAX_LENGTHS
 from app.domain.imports.people import (
     ADDRESS_COLUMNS,
@@ -20,7 +21,6 @@ from app.domain.imports.people import (
     without_owner,
 )
 from app.domain.imports.runs import Converted, Finding, Outcome, Part
-from app.models import AddressRecord
 from app.models.search_words import write_user_words
 from app.ports.import_source import TableRow
 from app.services.imports.bulk import insert_rows, update_rows
@@ -59,7 +59,7 @@ class Addresses(Section):
     title = "Addresses"
     table = LINKS
     required = ("id", "user_id", "address_id")
-    record = AddressRecord
+    record = models.Address
     removes_left_out = False
 
     def __init__(self) -> None:
@@ -167,14 +167,14 @@ class Addresses(Section):
 
     @override
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
-        columns = [getattr(AddressRecord, name) for name in _STATE]
-        query = select(AddressRecord.id, *columns).where(AddressRecord.id.in_(keys))
+        columns = [getattr(models.Address, name) for name in _STATE]
+        query = select(models.Address.id, *columns).where(models.Address.id.in_(keys))
         return {row[0]: dict(zip(_STATE, row[1:], strict=True)) for row in session.execute(query)}
 
     @override
     def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         off = dict.fromkeys(_FLAGS, False)
-        insert_rows(session, AddressRecord, [{"id": row.key, **row.state, **off} for row in rows])
+        insert_rows(session, models.Address, [{"id": row.key, **row.state, **off} for row in rows])
         _set_defaults(session, rows)
         write_user_words(session.connection(), _new_owners(rows))
 
@@ -182,14 +182,14 @@ class Addresses(Section):
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         off = dict.fromkeys(_FLAGS, False)
         owners = _owners(session, [row.key for row in rows]) | _new_owners(rows)
-        update_rows(session, AddressRecord, {row.key: {**row.state, **off} for row in rows})
+        update_rows(session, models.Address, {row.key: {**row.state, **off} for row in rows})
         _set_defaults(session, rows)
         write_user_words(session.connection(), owners)
 
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
         owners = _owners(session, keys)
-        session.execute(delete(AddressRecord).where(AddressRecord.id.in_(keys)))
+        session.execute(delete(models.Address).where(models.Address.id.in_(keys)))
         write_user_words(session.connection(), owners)
 
     @override
@@ -205,8 +205,8 @@ class Addresses(Section):
                 for row in rows
                 if row.state[flag] and row.key not in self._tried
             }
-            holders = select(AddressRecord.user_id, AddressRecord.id).where(
-                AddressRecord.user_id.in_(wanted), getattr(AddressRecord, flag).is_(True)
+            holders = select(models.Address.user_id, models.Address.id).where(
+                models.Address.user_id.in_(wanted), getattr(models.Address, flag).is_(True)
             )
             ours = {row.key for row in rows}
             for user, holder in session.execute(holders) if wanted else ():
@@ -235,7 +235,7 @@ def _first_named(run: Run, keys: Collection[int]) -> Mapping[int, int]:
 
 
 def _owners(session: Session, keys: Collection[int]) -> set[int]:
-    return set(session.scalars(select(AddressRecord.user_id).where(AddressRecord.id.in_(keys))))
+    return set(session.scalars(select(models.Address.user_id).where(models.Address.id.in_(keys))))
 
 
 def _new_owners(rows: Sequence[Row]) -> set[int]:
@@ -244,17 +244,17 @@ def _new_owners(rows: Sequence[Row]) -> set[int]:
 
 def _set_defaults(session: Session, rows: Sequence[Row]) -> None:
     """Make addresses defaults, unless their owner has another one."""
-    other = aliased(AddressRecord)
+    other = aliased(models.Address)
     for flag in _FLAGS:
         keys = [row.key for row in rows if row.state[flag]]
         if keys:
-            column = getattr(AddressRecord, flag)
+            column = getattr(models.Address, flag)
             taken = exists().where(
-                other.user_id == AddressRecord.user_id, getattr(other, flag).is_(True)
+                other.user_id == models.Address.user_id, getattr(other, flag).is_(True)
             )
             session.execute(
-                update(AddressRecord)
-                .where(AddressRecord.id.in_(keys), ~taken)
+                update(models.Address)
+                .where(models.Address.id.in_(keys), ~taken)
                 .values({column: True})
                 .execution_options(synchronize_session=False)
             )

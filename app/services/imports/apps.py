@@ -9,6 +9,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
+from app import models
 from app.domain.authorization.permissions import joined_names
 from app.domain.imports.apps import (
     APPS,
@@ -25,15 +26,6 @@ from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.domain.imports.webhooks import WEBHOOKS
 from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
 from app.domain.urls.web_urls import is_web_url
-from app.models import (
-    AppExtensionRecord,
-    AppPermissionRecord,
-    AppRecord,
-    AppTokenRecord,
-    AppWordRecord,
-    ImportedRowRecord,
-    WebhookRecord,
-)
 from app.models.record import Record
 from app.models.search_words import app_word_rows
 from app.ports.import_source import TableRow
@@ -80,7 +72,7 @@ class SourceApps:
 class AppOwned(Section):
     """Rows that belong to an app and have an identifier in it."""
 
-    record: ClassVar[type[AppExtensionRecord] | type[WebhookRecord]]
+    record: ClassVar[type[models.AppExtension] | type[models.Webhook]]
 
     def __init__(self) -> None:
         self._apps = SourceApps()
@@ -102,11 +94,11 @@ def _find_source_apps(run: Run) -> SourceApps:
     found = SourceApps()
     for batch in run.source.batches(APPS, ("removed_at",), _PAGE):
         found.live.update(number(row["id"]) for row in batch if row.get("removed_at") is None)
-    imported = select(ImportedRowRecord.row_id).where(
-        ImportedRowRecord.kind == APP_KIND, ImportedRowRecord.import_id == run.import_id
+    imported = select(models.ImportedRow.row_id).where(
+        models.ImportedRow.kind == APP_KIND, models.ImportedRow.import_id == run.import_id
     )
     with run.ports.database.reading() as session:
-        here = set(session.scalars(select(AppRecord.id)))
+        here = set(session.scalars(select(models.App.id)))
         expected = set(session.scalars(imported)) if Part.APPS in run.options.parts else found.live
     found.missing = expected - here
     return found
@@ -114,13 +106,13 @@ def _find_source_apps(run: Run) -> SourceApps:
 
 def _identifier_conflicts(
     session: Session,
-    record: type[AppRecord] | type[AppExtensionRecord] | type[WebhookRecord],
+    record: type[models.App] | type[models.AppExtension] | type[models.Webhook],
     table: str,
     rows: Iterable[Row],
 ) -> Mapping[int, Finding]:
     """Return the rows whose identifier another row here has, in the same app if it has one."""
     wanted = {row.key: row.state for row in rows if row.state["identifier"]}
-    scope = None if record is AppRecord else record.__table__.c.app_id
+    scope = None if record is models.App else record.__table__.c.app_id
     columns = record.__table__.c
     query = select(columns.id, columns.identifier, *([] if scope is None else [scope])).where(
         columns.identifier.in_({str(state["identifier"]) for state in wanted.values()})
@@ -144,7 +136,7 @@ def _conflict(table: str, key: int, holder: int, state: State) -> Finding:
     return Finding(table, key, "IDENTIFIER_TAKEN", template, Outcome.LEFT_OUT, values)
 
 
-_APP = AppRecord.__table__.c
+_APP = models.App.__table__.c
 _IMPORTED = {"is_installed", *(field.name for field in fields(ImportedApp))} - {"id"}
 _APP_STATE = tuple(column for column in _APP if column.name in _IMPORTED)
 """The columns that an import writes and compares."""
@@ -177,7 +169,7 @@ class Apps(Section):
         "metadata",
         "private_metadata",
     )
-    record: ClassVar[type[Record] | None] = AppRecord
+    record: ClassVar[type[Record] | None] = models.App
 
     def __init__(self) -> None:
         self._apps = SourceApps()
@@ -217,8 +209,8 @@ class Apps(Section):
     @override
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
         permissions: dict[int, list[str]] = {}
-        held = select(AppPermissionRecord.app_id, AppPermissionRecord.permission).where(
-            AppPermissionRecord.app_id.in_(keys)
+        held = select(models.AppPermission.app_id, models.AppPermission.permission).where(
+            models.AppPermission.app_id.in_(keys)
         )
         for app_id, permission in session.execute(held):
             permissions.setdefault(app_id, []).append(permission)
@@ -234,20 +226,20 @@ class Apps(Section):
     @override
     def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         values = [{"id": row.key, **_columns(row)} for row in rows]
-        insert_rows(session, AppRecord, values)
+        insert_rows(session, models.App, values)
         _add_parts(session, rows)
 
     @override
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
-        update_rows(session, AppRecord, {row.key: _columns(row) for row in rows})
+        update_rows(session, models.App, {row.key: _columns(row) for row in rows})
         keys = [row.key for row in rows]
-        for record in (AppPermissionRecord, AppWordRecord):
+        for record in (models.AppPermission, models.AppWord):
             session.execute(delete(record).where(record.app_id.in_(keys)))
         _add_parts(session, rows)
 
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
-        return _identifier_conflicts(session, AppRecord, APPS, rows)
+        return _identifier_conflicts(session, models.App, APPS, rows)
 
 
 def _app_row(app: ImportedApp) -> Row:
@@ -272,8 +264,8 @@ def _add_parts(session: Session, rows: Sequence[Row]) -> None:
         for row in rows
         for word in app_word_rows(row.key, str(row.state["name"]), str(row.state["identifier"]))
     ]
-    insert_rows(session, AppPermissionRecord, permissions)
-    insert_rows(session, AppWordRecord, words)
+    insert_rows(session, models.AppPermission, permissions)
+    insert_rows(session, models.AppWord, words)
 
 
 def _identifier(row: TableRow) -> str:
@@ -282,11 +274,11 @@ def _identifier(row: TableRow) -> str:
 
 def _local_identifiers(run: Run) -> dict[str, int]:
     """Return the identifiers of apps that were created here."""
-    imported = select(ImportedRowRecord.row_id).where(
-        ImportedRowRecord.kind == APP_KIND, ImportedRowRecord.import_id == run.import_id
+    imported = select(models.ImportedRow.row_id).where(
+        models.ImportedRow.kind == APP_KIND, models.ImportedRow.import_id == run.import_id
     )
-    query = select(AppRecord.identifier, AppRecord.id).where(
-        AppRecord.identifier != "", AppRecord.id.not_in(imported)
+    query = select(models.App.identifier, models.App.id).where(
+        models.App.identifier != "", models.App.id.not_in(imported)
     )
     with run.ports.database.reading() as session:
         return {row.identifier: row.id for row in session.execute(query)}
@@ -314,7 +306,7 @@ class AppTokens(Section):
     table = TOKENS
     required = ("app_id", "auth_token", "token_last_4")
     optional = ("name",)
-    record = AppTokenRecord
+    record = models.AppToken
 
     def __init__(self) -> None:
         self._apps = SourceApps()
@@ -341,8 +333,8 @@ class AppTokens(Section):
     @override
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
         """Return tokens as they are here; that one was used doesn't count as a change."""
-        columns = (AppTokenRecord.app_id, AppTokenRecord.name, AppTokenRecord.last_four)
-        query = select(AppTokenRecord.id, *columns).where(AppTokenRecord.id.in_(keys))
+        columns = (models.AppToken.app_id, models.AppToken.name, models.AppToken.last_four)
+        query = select(models.AppToken.id, *columns).where(models.AppToken.id.in_(keys))
         return {
             row.id: {"app_id": row.app_id, "name": row.name, "last_four": row.last_four}
             for row in session.execute(query)
@@ -362,20 +354,20 @@ class AppTokens(Section):
             }
             for row in rows
         ]
-        insert_rows(session, AppTokenRecord, values)
+        insert_rows(session, models.AppToken, values)
 
     @override
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         """Write names; a token keeps its hash, or the SHA-256 that replaced it."""
         names: dict[int, State] = {row.key: {"name": row.state["name"]} for row in rows}
-        update_rows(session, AppTokenRecord, names)
+        update_rows(session, models.AppToken, names)
 
 
 def _is_verifiable(encoded: str) -> bool:
     return len(encoded) <= _MAX_HASH_LENGTH and classify(encoded).state in _VERIFIABLE
 
 
-_EXTENSION = AppExtensionRecord.__table__.c
+_EXTENSION = models.AppExtension.__table__.c
 _EXTENSION_STATE = tuple(column for column in _EXTENSION if column.name != "id")
 
 
@@ -388,7 +380,7 @@ class AppExtensions(AppOwned):
     table = EXTENSIONS
     required = ("app_id", "label", "url", "mount", "target")
     optional = ("http_target_method", "settings", "identifier")
-    record = AppExtensionRecord
+    record = models.AppExtension
 
     @override
     def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
@@ -421,11 +413,11 @@ class AppExtensions(AppOwned):
     @override
     def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         values = [{"id": row.key, **row.state} for row in rows]
-        insert_rows(session, AppExtensionRecord, values)
+        insert_rows(session, models.AppExtension, values)
 
     @override
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
-        update_rows(session, AppExtensionRecord, {row.key: row.state for row in rows})
+        update_rows(session, models.AppExtension, {row.key: row.state for row in rows})
 
 
 def _extension_row(extension: ImportedExtension) -> Row:

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from sqlalchemy import BindParameter, bindparam, insert, update
 from sqlalchemy.orm import Session
 
-from app.models import AddressRecord, AppExtensionRecord, AppRecord, AppTokenRecord
+from app import models
 from app.models.record import Record
 from app.ports import Ports
 from app.services.authorization.register import building_block
@@ -27,7 +27,7 @@ def insert_rows(
         session.connection().execute(insert(record), [dict(row) for row in rows])
 
 
-Updated = AddressRecord | AppRecord | AppTokenRecord | AppExtensionRecord
+Updated = models.Address | models.App | models.AppToken | models.AppExtension
 
 
 @building_block

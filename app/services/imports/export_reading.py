@@ -11,6 +11,7 @@ from sqlalchemy import select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.imports.exports import HEADER, ExportLine, Section, read_export
 from app.domain.imports.runs import (
@@ -23,7 +24,6 @@ from app.domain.imports.runs import (
     name_of,
 )
 from app.domain.values.errors import Problem, Refused
-from app.models import IdentityProviderRecord, ImportedRowRecord, ShopRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
 from app.services.imports.bulk import opened_session
@@ -192,15 +192,15 @@ def _conflicting_rows(
     ports: Ports, table: ExportedTable, import_id: int, keys: Collection[int]
 ) -> list[str]:
     record: Any = table.record
-    imported = select(ImportedRowRecord.row_id).where(
-        ImportedRowRecord.kind == table.name,
-        ImportedRowRecord.import_id == import_id,
-        ImportedRowRecord.row_id.in_(keys),
+    imported = select(models.ImportedRow.row_id).where(
+        models.ImportedRow.kind == table.name,
+        models.ImportedRow.import_id == import_id,
+        models.ImportedRow.row_id.in_(keys),
     )
     with ports.database.reading() as session:
         here = set(session.scalars(select(record.id).where(record.id.in_(keys))))
         here -= set(session.scalars(imported))
-        if record is IdentityProviderRecord:
+        if record is models.IdentityProvider:
             here -= set(session.scalars(UNUSED_PROVIDERS))
     return [f"{table.name} {key}" for key in sorted(here)]
 
@@ -368,5 +368,5 @@ def _reserve_ids(run: _Run, highest: Mapping[str, int]) -> None:
 def _renew_providers(run: _Run) -> None:
     """Let every process read the identity providers again."""
     with run.ports.database.transaction() as session:
-        version = ShopRecord.providers_version + 1
-        session.execute(update(ShopRecord).values(providers_version=version))
+        version = models.Shop.providers_version + 1
+        session.execute(update(models.Shop).values(providers_version=version))

@@ -7,29 +7,9 @@ from typing import Any
 
 from sqlalchemy import inspect
 
+from app import models
 from app.domain.imports.exports import Section
 from app.domain.keys import PROVIDER_SECRET, WEBHOOK_SECRET
-from app.models import (
-    AddressRecord,
-    AppExtensionRecord,
-    AppPermissionRecord,
-    AppRecord,
-    AppTokenRecord,
-    AvatarRecord,
-    ExternalIdentityRecord,
-    GroupMemberRecord,
-    GroupPermissionRecord,
-    GroupRecord,
-    IdentityProviderRecord,
-    LogoRecord,
-    MailTemplateRecord,
-    Record,
-    ShopRecord,
-    UserPermissionRecord,
-    UserRecord,
-    WebhookEventRecord,
-    WebhookRecord,
-)
 from app.models.record import NOT_EXPORTED
 from app.services.authorization.register import building_block
 
@@ -61,7 +41,7 @@ class ExportedTable:
     name: str
     title: str
     section: Section
-    record: type[Record]
+    record: type[models.Record]
     encrypted: Mapping[str, str] = field(default_factory=dict)
     hashed: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
@@ -80,7 +60,7 @@ class ExportedTable:
     @property
     def has_ids(self) -> bool:
         """Whether rows have IDs that the database gives, which an import keeps."""
-        return "id" in self.fields and self.record is not ShopRecord
+        return "id" in self.fields and self.record is not models.Shop
 
     @property
     def names(self) -> dict[str, str]:
@@ -94,19 +74,19 @@ class ExportedTable:
 
 
 @cache
-def _exported_columns(record: type[Record]) -> tuple[str, ...]:
+def _exported_columns(record: type[models.Record]) -> tuple[str, ...]:
     columns = inspect(record).column_attrs
     return tuple(one.key for one in columns if NOT_EXPORTED not in one.columns[0].info)
 
 
 TABLES = (
-    ExportedTable("settings", "Settings", Section.SETTINGS, ShopRecord),
-    ExportedTable("logo", "Logo", Section.SETTINGS, LogoRecord, order=("name",)),
+    ExportedTable("settings", "Settings", Section.SETTINGS, models.Shop),
+    ExportedTable("logo", "Logo", Section.SETTINGS, models.Logo, order=("name",)),
     ExportedTable(
         "mail_template",
         "Email templates",
         Section.SETTINGS,
-        MailTemplateRecord,
+        models.MailTemplate,
         unique=(("kind", "language_code", "version"),),
         batch=20,
     ),
@@ -114,7 +94,7 @@ TABLES = (
         "provider",
         "Identity providers",
         Section.SSO,
-        IdentityProviderRecord,
+        models.IdentityProvider,
         unique=(("slug",),),
         encrypted={"client_secret": PROVIDER_SECRET},
     ),
@@ -122,7 +102,7 @@ TABLES = (
         "user",
         "People",
         Section.PEOPLE,
-        UserRecord,
+        models.User,
         unique=(("email",), ("external_reference",)),
         hashed=("password_hash",),
     ),
@@ -130,27 +110,27 @@ TABLES = (
         "avatar",
         "Avatars",
         Section.PEOPLE,
-        AvatarRecord,
+        models.Avatar,
         order=("user_id", "size", "name"),
         batch=20,
     ),
-    ExportedTable("address", "Addresses", Section.PEOPLE, AddressRecord),
+    ExportedTable("address", "Addresses", Section.PEOPLE, models.Address),
     ExportedTable(
         "identity",
         "Linked accounts",
         Section.PEOPLE,
-        ExternalIdentityRecord,
+        models.ExternalIdentity,
         unique=(("issuer", "subject"),),
     ),
     ExportedTable(
         "group",
         "Groups",
         Section.STAFF,
-        GroupRecord,
+        models.Group,
         unique=(("name",),),
         lists=(
             ListOf(
-                "permissions", GroupPermissionRecord.group_id, GroupPermissionRecord.permission
+                "permissions", models.GroupPermission.group_id, models.GroupPermission.permission
             ),
         ),
     ),
@@ -158,42 +138,44 @@ TABLES = (
         "group_member",
         "Group members",
         Section.STAFF,
-        GroupMemberRecord,
+        models.GroupMember,
         order=("user_id", "group_id"),
     ),
     ExportedTable(
         "user_permission",
         "Direct permissions",
         Section.STAFF,
-        UserPermissionRecord,
+        models.UserPermission,
         order=("user_id", "permission"),
     ),
     ExportedTable(
         "app",
         "Apps",
         Section.APPS,
-        AppRecord,
+        models.App,
         unique=(("identifier",),),
         private=("private_metadata",),
-        lists=(ListOf("permissions", AppPermissionRecord.app_id, AppPermissionRecord.permission),),
+        lists=(
+            ListOf("permissions", models.AppPermission.app_id, models.AppPermission.permission),
+        ),
     ),
     ExportedTable(
         "app_token",
         "App tokens",
         Section.APPS,
-        AppTokenRecord,
+        models.AppToken,
         unique=(("digest",),),
         is_secret=True,
     ),
-    ExportedTable("app_extension", "App extensions", Section.APPS, AppExtensionRecord),
+    ExportedTable("app_extension", "App extensions", Section.APPS, models.AppExtension),
     ExportedTable(
         "webhook",
         "Webhooks",
         Section.WEBHOOKS,
-        WebhookRecord,
+        models.Webhook,
         encrypted={"secret": WEBHOOK_SECRET},
         headers="custom_headers",
-        lists=(ListOf("events", WebhookEventRecord.webhook_id, WebhookEventRecord.event),),
+        lists=(ListOf("events", models.WebhookEvent.webhook_id, models.WebhookEvent.event),),
     ),
 )
 """In the order of the file: a line never refers to a later one."""

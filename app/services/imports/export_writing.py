@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import BigInteger, delete, inspect, select, tuple_, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.passwords.imported_hashes import ImportedPassword, ImportedPasswordState, classify
@@ -16,17 +17,7 @@ from app.domain.shop.settings import PasswordLoginMode, StaffSecondFactor
 from app.domain.values.ids import MAX_KEY_LENGTH
 from app.domain.values.text_rules import is_storable
 from app.domain.values.times import showable
-from app.models import (
-    AddressRecord,
-    AppRecord,
-    IdentityProviderRecord,
-    ImportedPasswordRecord,
-    ShopRecord,
-    UserRecord,
-    WebhookRecord,
-)
 from app.models.search_words import write_user_words
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import building_block
 from app.services.imports.bulk import insert_rows
@@ -71,7 +62,7 @@ def read_row(ports: Ports, table: ExportedTable, fields: Mapping[str, object]) -
                 continue
             raise InvalidField(name)
         values[column] = _value(name, columns[column], fields[name])
-    if table.record is ShopRecord:
+    if table.record is models.Shop:
         _check_settings(values)
     for name, purpose in table.encrypted.items():
         if values.get(name):
@@ -125,7 +116,7 @@ def _check_settings(values: Values) -> None:
         if values[name] not in choices:
             raise InvalidField(name)
     try:
-        shop = settings_of(ShopRecord(**values))
+        shop = settings_of(models.Shop(**values))
     except ValueError:
         raise InvalidField("settings") from None
     for setting in SETTINGS:
@@ -180,12 +171,12 @@ def _check_text(name: str, text: str, max_length: int | None) -> None:
 Holder = tuple[tuple[str, ...], int]
 """The columns that are equal, and the key of the row here."""
 
-UNUSED_PROVIDERS = select(IdentityProviderRecord.id).where(
-    IdentityProviderRecord.active.is_(False), IdentityProviderRecord.client_id == ""
+UNUSED_PROVIDERS = select(models.IdentityProvider.id).where(
+    models.IdentityProvider.active.is_(False), models.IdentityProvider.client_id == ""
 )
 """Providers that were never set up: a new database has one, which an import replaces."""
 
-_FOUND_BY_WORDS = (AppRecord, WebhookRecord)
+_FOUND_BY_WORDS = (models.App, models.Webhook)
 
 
 @building_block
@@ -198,19 +189,21 @@ def insert_exported(
 ) -> None:
     """Insert rows and their lists; the settings replace those that are here."""
     values = [each for each, _lists in rows]
-    if table.record is ShopRecord:
-        session.execute(update(ShopRecord).where(ShopRecord.id == SHOP_ID).values(values[-1]))
-    elif table.record is UserRecord:
+    if table.record is models.Shop:
+        session.execute(
+            update(models.Shop).where(models.Shop.id == models.SHOP_ID).values(values[-1])
+        )
+    elif table.record is models.User:
         _insert_users(session, values, import_id)
     elif table.record in _FOUND_BY_WORDS:
         # Their words are written with the record.
         session.add_all(table.record(**each) for each in values)
         session.flush()
     else:
-        if table.record is IdentityProviderRecord:
+        if table.record is models.IdentityProvider:
             _delete_unused_providers(session, values)
         insert_rows(session, table.record, _with_same_columns(values))
-        if table.record is AddressRecord:
+        if table.record is models.Address:
             write_user_words(session.connection(), {each["user_id"] for each in values})
     for list_ in table.lists:
         owner, value = list_.owner.key, list_.value.key
@@ -248,9 +241,9 @@ def missing_owners(session: Session, table: ExportedTable, keys: Collection[int]
 
 
 def _delete_unused_providers(session: Session, rows: Sequence[Values]) -> None:
-    replaced = IdentityProviderRecord.id.in_([row["id"] for row in rows])
-    unused = IdentityProviderRecord.id.in_(UNUSED_PROVIDERS)
-    session.execute(delete(IdentityProviderRecord).where(replaced, unused))
+    replaced = models.IdentityProvider.id.in_([row["id"] for row in rows])
+    unused = models.IdentityProvider.id.in_(UNUSED_PROVIDERS)
+    session.execute(delete(models.IdentityProvider).where(replaced, unused))
 
 
 def _insert_users(session: Session, rows: Sequence[Values], import_id: int) -> None:
@@ -259,13 +252,13 @@ def _insert_users(session: Session, rows: Sequence[Values], import_id: int) -> N
         {**row, "password_hash": password.password_hash}
         for row, password in zip(rows, passwords, strict=True)
     ]
-    insert_rows(session, UserRecord, values)
+    insert_rows(session, models.User, values)
     write_user_words(session.connection(), [row["id"] for row in rows])
     origins = [
         password_values(import_id, row["id"], password)
         for row, password in zip(rows, passwords, strict=True)
     ]
-    insert_rows(session, ImportedPasswordRecord, origins)
+    insert_rows(session, models.ImportedPassword, origins)
 
 
 def _password(row: Values) -> ImportedPassword:

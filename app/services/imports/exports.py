@@ -20,6 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS
@@ -39,36 +40,6 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import VERSION, ExportFailed, OnProgress, ignore_progress
 from app.domain.values.text_rules import is_storable
-from app.models import (
-    AccountLinkRecord,
-    AddressRecord,
-    AuditRecord,
-    AuthenticatorAppRecord,
-    AvatarRecord,
-    CheckoutLineRecord,
-    CheckoutRecord,
-    DeliveryRecord,
-    ExternalIdentityRecord,
-    GroupMemberRecord,
-    GroupRecord,
-    ImportedPasswordRecord,
-    ImportRecord,
-    KnownDeviceRecord,
-    OAuthConsentRecord,
-    OAuthUseRecord,
-    OrderLineRecord,
-    OrderRecord,
-    OutboxMailRecord,
-    PasskeyRecord,
-    Record,
-    RecoveryCodeRecord,
-    SavedFilterRecord,
-    SessionRecord,
-    SignInEventRecord,
-    UserPermissionRecord,
-    UserRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.audit.log import Change, record
@@ -297,7 +268,7 @@ def export_person(ports: Ports, actor: Actor, email: str) -> Mapping[str, object
     # No database can be asked for what it cannot hold.
     with ports.snapshots.snapshot() as session:
         wanted = stored_email(session, email) if is_storable(email) else ""
-        key = session.scalar(select(UserRecord.id).where(UserRecord.email == wanted))
+        key = session.scalar(select(models.User.id).where(models.User.email == wanted))
         if key is None:
             raise Refused(_MISSING)
         sections = {name: plain(value) for name, value in _sections(ports, session, key).items()}
@@ -309,38 +280,38 @@ def export_person(ports: Ports, actor: Actor, email: str) -> Mapping[str, object
 
 def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
     account = _account(session, key)
-    orders = _with_lines(session, OrderRecord, _ORDER, OrderLineRecord, "order_id", key)
-    carts = _with_lines(session, CheckoutRecord, _CART, CheckoutLineRecord, "checkout_id", key)
+    orders = _with_lines(session, models.Order, _ORDER, models.OrderLine, "order_id", key)
+    carts = _with_lines(session, models.Checkout, _CART, models.CheckoutLine, "checkout_id", key)
     return {
         "account": account,
         "groups": _texts(
             session,
-            select(GroupRecord.name)
-            .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
-            .where(GroupMemberRecord.user_id == key),
+            select(models.Group.name)
+            .join(models.GroupMember, models.GroupMember.group_id == models.Group.id)
+            .where(models.GroupMember.user_id == key),
         ),
         "permissions": _texts(
             session,
-            select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == key),
+            select(models.UserPermission.permission).where(models.UserPermission.user_id == key),
         ),
-        "avatars": _rows_of_user(session, AvatarRecord, ("size", "data"), key),
-        "addresses": _rows_of_user(session, AddressRecord, _fields(AddressRecord), key),
+        "avatars": _rows_of_user(session, models.Avatar, ("size", "data"), key),
+        "addresses": _rows_of_user(session, models.Address, _fields(models.Address), key),
         "linked_accounts": _rows_of_user(
-            session, ExternalIdentityRecord, _fields(ExternalIdentityRecord), key
+            session, models.ExternalIdentity, _fields(models.ExternalIdentity), key
         ),
-        "sessions": _rows_of_user(session, SessionRecord, _SESSION, key),
-        "links": _rows_of_user(session, AccountLinkRecord, _LINK, key),
-        "passkeys": _rows_of_user(session, PasskeyRecord, _PASSKEY, key),
+        "sessions": _rows_of_user(session, models.Session, _SESSION, key),
+        "links": _rows_of_user(session, models.AccountLink, _LINK, key),
+        "passkeys": _rows_of_user(session, models.Passkey, _PASSKEY, key),
         "authenticator_apps": _rows_of_user(
-            session, AuthenticatorAppRecord, _AUTHENTICATOR_APP, key
+            session, models.AuthenticatorApp, _AUTHENTICATOR_APP, key
         ),
-        "recovery_codes": _rows_of_user(session, RecoveryCodeRecord, _RECOVERY_CODE, key),
-        "known_devices": _rows_of_user(session, KnownDeviceRecord, _DEVICE, key),
-        "connected_programs": _rows_of_user(session, OAuthConsentRecord, _CONSENT, key),
-        "used_programs": _rows_of_user(session, OAuthUseRecord, ("client_id", "used_at"), key),
+        "recovery_codes": _rows_of_user(session, models.RecoveryCode, _RECOVERY_CODE, key),
+        "known_devices": _rows_of_user(session, models.KnownDevice, _DEVICE, key),
+        "connected_programs": _rows_of_user(session, models.OAuthConsent, _CONSENT, key),
+        "used_programs": _rows_of_user(session, models.OAuthUse, ("client_id", "used_at"), key),
         "imported_from": _imports(session, key),
         "saved_filters": _rows_of_user(
-            session, SavedFilterRecord, ("list_name", "name", "query"), key
+            session, models.SavedFilter, ("list_name", "name", "query"), key
         ),
         "sign_ins": _sign_ins(ports, session, key, str(account["email"])),
         "audit_log": _audit_entries(session, key),
@@ -348,9 +319,9 @@ def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
         "carts": carts,
         "emails": _rows(
             session,
-            OutboxMailRecord,
+            models.OutboxMail,
             _MAIL,
-            or_(OutboxMailRecord.user_id == key, OutboxMailRecord.recipient == account["email"]),
+            or_(models.OutboxMail.user_id == key, models.OutboxMail.recipient == account["email"]),
         ),
         "deliveries": [*_deliveries(ports, session, key, orders, carts)],
     }
@@ -360,31 +331,31 @@ def _imports(session: Session, key: int) -> list[Values]:
     """Return where the account came from, and whether its imported password was replaced."""
     query = (
         select(
-            ImportRecord.source,
-            ImportRecord.started_at,
-            ImportedPasswordRecord.state,
-            ImportedPasswordRecord.replaced_at,
+            models.Import.source,
+            models.Import.started_at,
+            models.ImportedPassword.state,
+            models.ImportedPassword.replaced_at,
         )
-        .join(ImportRecord, ImportRecord.id == ImportedPasswordRecord.import_id)
-        .where(ImportedPasswordRecord.user_id == key)
+        .join(models.Import, models.Import.id == models.ImportedPassword.import_id)
+        .where(models.ImportedPassword.user_id == key)
     )
     names = ("source", "started_at", "password", "password_replaced_at")
     return [dict(zip(names, row, strict=True)) for row in session.execute(query)]
 
 
-def _fields(of: type[Record]) -> tuple[str, ...]:
+def _fields(of: type[models.Record]) -> tuple[str, ...]:
     return _EXPORTED[of].fields
 
 
 def _account(session: Session, key: int) -> Values:
-    names = _fields(UserRecord)
-    [account] = _rows(session, UserRecord, names, UserRecord.id == key)
+    names = _fields(models.User)
+    [account] = _rows(session, models.User, names, models.User.id == key)
     has_password = account.pop("password_hash") is not None
     return {"global_id": to_global_id("User", key), **account, "has_password": has_password}
 
 
 def _rows(
-    session: Session, of: type[Record], names: Sequence[str], condition: ColumnElement[bool]
+    session: Session, of: type[models.Record], names: Sequence[str], condition: ColumnElement[bool]
 ) -> list[Values]:
     columns = [getattr(of, name) for name in names]
     query = select(*columns).where(condition).order_by(*inspect(of).primary_key)
@@ -402,13 +373,17 @@ def _texts(session: Session, query: Any) -> list[str]:
 def _sign_ins(ports: Ports, session: Session, key: int, email: str) -> list[Values]:
     """Return their attempts, and those with their email before they had an account."""
     digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, email)
-    is_theirs = or_(SignInEventRecord.user_id == key, SignInEventRecord.email_digest.in_(digests))
-    return _rows(session, SignInEventRecord, _SIGN_IN, is_theirs)
+    is_theirs = or_(
+        models.SignInEvent.user_id == key, models.SignInEvent.email_digest.in_(digests)
+    )
+    return _rows(session, models.SignInEvent, _SIGN_IN, is_theirs)
 
 
 def _audit_entries(session: Session, key: int) -> list[Values]:
-    about = (AuditRecord.subject_type == "User") & (AuditRecord.subject_id == str(key))
-    return _rows(session, AuditRecord, _AUDIT, about | (AuditRecord.actor_user_id == key))
+    about = (models.AuditEntry.subject_type == "User") & (models.AuditEntry.subject_id == str(key))
+    return _rows(
+        session, models.AuditEntry, _AUDIT, about | (models.AuditEntry.actor_user_id == key)
+    )
 
 
 def _with_lines(
@@ -425,7 +400,7 @@ def _deliveries(
     ports: Ports, session: Session, key: int, orders: Collection[Values], carts: Collection[Values]
 ) -> Iterator[Values]:
     """Yield what apps were sent about them, and by which webhook; links without their secrets."""
-    stored = session.scalars(select(AddressRecord.id).where(AddressRecord.user_id == key)).all()
+    stored = session.scalars(select(models.Address.id).where(models.Address.user_id == key)).all()
     keys: dict[str, list[object]] = {
         "User": [key],
         "Order": [one["id"] for one in orders],
@@ -435,10 +410,10 @@ def _deliveries(
     for subject, subject_keys in keys.items():
         events = [event.value for event, type_ in EVENTS.items() if type_.subject.type == subject]
         query = (
-            select(DeliveryRecord, WebhookRecord.name, WebhookRecord.target_url)
-            .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
-            .where(DeliveryRecord.event.in_(events), DeliveryRecord.subject_id.in_(subject_keys))
-            .order_by(DeliveryRecord.id)
+            select(models.Delivery, models.Webhook.name, models.Webhook.target_url)
+            .join(models.Webhook, models.Webhook.id == models.Delivery.webhook_id)
+            .where(models.Delivery.event.in_(events), models.Delivery.subject_id.in_(subject_keys))
+            .order_by(models.Delivery.id)
         )
         for delivery, name, url in session.execute(query):
             yield {

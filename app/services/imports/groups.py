@@ -7,9 +7,9 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
+from app import models
 from app.domain.imports.people import GROUPS, convert_group, is_restricted, state_of
 from app.domain.imports.runs import Converted, Finding, Outcome, Part
-from app.models import GroupPermissionRecord, GroupRecord
 from app.ports.import_source import ImportSource, TableRow
 from app.services.authorization.register import building_block
 from app.services.imports.bulk import insert_rows
@@ -75,7 +75,7 @@ class Groups(Section):
     table = GROUPS
     required = ("id", "name")
     optional = ("restricted_access_to_channels",)
-    record = GroupRecord
+    record = models.Group
 
     def __init__(self) -> None:
         self._codenames: Mapping[int, str] = {}
@@ -101,12 +101,12 @@ class Groups(Section):
     @override
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
         groups = session.execute(
-            select(GroupRecord.id, GroupRecord.name).where(GroupRecord.id.in_(keys))
+            select(models.Group.id, models.Group.name).where(models.Group.id.in_(keys))
         ).all()
         permissions: dict[int, list[str]] = {row.id: [] for row in groups}
         for row in session.execute(
-            select(GroupPermissionRecord.group_id, GroupPermissionRecord.permission).where(
-                GroupPermissionRecord.group_id.in_(keys)
+            select(models.GroupPermission.group_id, models.GroupPermission.permission).where(
+                models.GroupPermission.group_id.in_(keys)
             )
         ):
             permissions[row.group_id].append(row.permission)
@@ -118,17 +118,17 @@ class Groups(Section):
     @override
     def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         values = [{"id": row.key, "name": row.state["name"]} for row in rows]
-        insert_rows(session, GroupRecord, values)
+        insert_rows(session, models.Group, values)
         self._add_permissions(session, rows)
 
     @override
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         keys = [row.key for row in rows]
         for row in rows:
-            change = update(GroupRecord).where(GroupRecord.id == row.key)
+            change = update(models.Group).where(models.Group.id == row.key)
             session.execute(change.values(name=row.state["name"]))
         session.execute(
-            delete(GroupPermissionRecord).where(GroupPermissionRecord.group_id.in_(keys))
+            delete(models.GroupPermission).where(models.GroupPermission.group_id.in_(keys))
         )
         self._add_permissions(session, rows)
 
@@ -136,7 +136,7 @@ class Groups(Section):
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
         names = {row.state["name"]: row.key for row in rows}
         taken = session.execute(
-            select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_(names))
+            select(models.Group.id, models.Group.name).where(models.Group.name.in_(names))
         )
         holders = {row.name: row.id for row in taken}
         found = {}
@@ -158,4 +158,4 @@ class Groups(Section):
             for row in rows
             for name in row.texts("permissions")
         ]
-        insert_rows(session, GroupPermissionRecord, values)
+        insert_rows(session, models.GroupPermission, values)

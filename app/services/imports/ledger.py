@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import bindparam, delete, exists, func, select, update
 from sqlalchemy.orm import Session
 
-from app.models import ImportedRowRecord
+from app import models
 from app.models.record import Record
 from app.ports import Ports
 from app.services.authorization.register import building_block
@@ -31,11 +31,13 @@ def find_entries(
 ) -> Mapping[int, Entry]:
     """Return the entries of these keys."""
     query = select(
-        ImportedRowRecord.row_id, ImportedRowRecord.source_digest, ImportedRowRecord.written_digest
+        models.ImportedRow.row_id,
+        models.ImportedRow.source_digest,
+        models.ImportedRow.written_digest,
     ).where(
-        ImportedRowRecord.kind == kind,
-        ImportedRowRecord.import_id == import_id,
-        ImportedRowRecord.row_id.in_(keys),
+        models.ImportedRow.kind == kind,
+        models.ImportedRow.import_id == import_id,
+        models.ImportedRow.row_id.in_(keys),
     )
     return {row[0]: Entry(*row) for row in session.execute(query)}
 
@@ -44,7 +46,7 @@ def find_entries(
 def add_entries(session: Session, import_id: int, kind: str, entries: Sequence[Entry]) -> None:
     """Write entries of rows that were imported for the first time."""
     values = [_values(import_id, kind, entry) for entry in entries]
-    insert_rows(session, ImportedRowRecord, values)
+    insert_rows(session, models.ImportedRow, values)
 
 
 def _values(import_id: int, kind: str, entry: Entry) -> dict[str, object]:
@@ -61,8 +63,8 @@ def _values(import_id: int, kind: str, entry: Entry) -> dict[str, object]:
 def update_entries(session: Session, kind: str, entries: Sequence[Entry]) -> None:
     """Write entries of rows that were imported again."""
     change = (
-        update(ImportedRowRecord)
-        .where(ImportedRowRecord.kind == kind, ImportedRowRecord.row_id == bindparam("key"))
+        update(models.ImportedRow)
+        .where(models.ImportedRow.kind == kind, models.ImportedRow.row_id == bindparam("key"))
         .values(source_digest=bindparam("source"), written_digest=bindparam("written"))
     )
     values = [
@@ -76,8 +78,8 @@ def update_entries(session: Session, kind: str, entries: Sequence[Entry]) -> Non
 def forget_entries(session: Session, kind: str, keys: Collection[int]) -> None:
     """Delete entries of rows that the source no longer has."""
     session.execute(
-        delete(ImportedRowRecord).where(
-            ImportedRowRecord.kind == kind, ImportedRowRecord.row_id.in_(keys)
+        delete(models.ImportedRow).where(
+            models.ImportedRow.kind == kind, models.ImportedRow.row_id.in_(keys)
         )
     )
 
@@ -86,8 +88,8 @@ def forget_entries(session: Session, kind: str, keys: Collection[int]) -> None:
 def find_markers(session: Session, import_id: int, *names: str) -> list[int | None]:
     """Return the IDs that the import remembers under ``names``."""
     kinds = [f"{name}:{import_id}" for name in names]
-    query = select(ImportedRowRecord.kind, ImportedRowRecord.row_id).where(
-        ImportedRowRecord.kind.in_(kinds)
+    query = select(models.ImportedRow.kind, models.ImportedRow.row_id).where(
+        models.ImportedRow.kind.in_(kinds)
     )
     found = {row[0]: row[1] for row in session.execute(query)}
     return [found.get(kind) for kind in kinds]
@@ -97,10 +99,10 @@ def find_markers(session: Session, import_id: int, *names: str) -> list[int | No
 def set_markers(session: Session, import_id: int, markers: Mapping[str, int]) -> None:
     """Remember IDs under the names of ``markers``."""
     keys = {f"{name}:{import_id}": key for name, key in markers.items()}
-    session.execute(delete(ImportedRowRecord).where(ImportedRowRecord.kind.in_(keys)))
+    session.execute(delete(models.ImportedRow).where(models.ImportedRow.kind.in_(keys)))
     insert_rows(
         session,
-        ImportedRowRecord,
+        models.ImportedRow,
         [_values(import_id, kind, Entry(key, "", "")) for kind, key in keys.items()],
     )
 
@@ -111,13 +113,13 @@ def pages_of_keys(ports: Ports, import_id: int, kind: str) -> Iterator[Sequence[
     last = -1
     while True:
         query = (
-            select(ImportedRowRecord.row_id)
+            select(models.ImportedRow.row_id)
             .where(
-                ImportedRowRecord.kind == kind,
-                ImportedRowRecord.import_id == import_id,
-                ImportedRowRecord.row_id > last,
+                models.ImportedRow.kind == kind,
+                models.ImportedRow.import_id == import_id,
+                models.ImportedRow.row_id > last,
             )
-            .order_by(ImportedRowRecord.row_id)
+            .order_by(models.ImportedRow.row_id)
             .limit(_PAGE)
         )
         with ports.database.reading() as session:
@@ -135,9 +137,9 @@ def foreign_rows(
     """Return how many rows here have an ID up to ``highest`` but no entry, and the first ten."""
     key = record.__table__.c.id
     imported = exists().where(
-        ImportedRowRecord.kind == kind,
-        ImportedRowRecord.import_id == import_id,
-        ImportedRowRecord.row_id == key,
+        models.ImportedRow.kind == kind,
+        models.ImportedRow.import_id == import_id,
+        models.ImportedRow.row_id == key,
     )
     foreign = select(key).where(key <= highest, ~imported)
     first = session.scalars(foreign.order_by(key).limit(_SHOWN)).all()

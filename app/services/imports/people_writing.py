@@ -7,17 +7,10 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.imports.people import ImportedPerson, state_of
 from app.domain.imports.runs import digest_of_text
 from app.domain.passwords.imported_hashes import ImportedPassword, ImportedPasswordState
-from app.models import (
-    ExternalIdentityRecord,
-    GroupMemberRecord,
-    ImportedPasswordRecord,
-    SessionRecord,
-    UserPermissionRecord,
-    UserRecord,
-)
 from app.models.search_words import write_user_words
 from app.ports import Ports
 from app.services.authorization.register import building_block
@@ -55,7 +48,7 @@ class NewPerson:
 @building_block
 def insert_people(session: Session, import_id: int, people: Sequence[NewPerson]) -> Sequence[int]:
     """Write new people, whose emails must be normalized and free; return their IDs in order."""
-    insert_rows(session, UserRecord, [_user_values(new) for new in people])
+    insert_rows(session, models.User, [_user_values(new) for new in people])
     given = [new.key for new in people if new.key is not None]
     keys = given or _find_keys(session, [new.person.email for new in people])
     written = list(zip(keys, people, strict=True))
@@ -73,12 +66,12 @@ def update_people(ports: Ports, session: Session, changed: Sequence[NewPerson]) 
     """
     people = {new.key: new.person for new in changed if new.key is not None}
     keys = list(people)
-    flags = (UserRecord.is_active, UserRecord.is_confirmed, UserRecord.is_staff)
-    stored = select(UserRecord.id, UserRecord.last_login, *flags)
-    before = {row.id: row for row in session.execute(stored.where(UserRecord.id.in_(keys))).all()}
+    flags = (models.User.is_active, models.User.is_confirmed, models.User.is_staff)
+    stored = select(models.User.id, models.User.last_login, *flags)
+    before = {row.id: row for row in session.execute(stored.where(models.User.id.in_(keys))).all()}
     change = (
-        update(UserRecord)
-        .where(UserRecord.id == bindparam("key"))
+        update(models.User)
+        .where(models.User.id == bindparam("key"))
         .values(
             {name: bindparam(f"new_{name}") for name in (*_COLUMNS, "last_login", "updated_at")}
         )
@@ -87,7 +80,7 @@ def update_people(ports: Ports, session: Session, changed: Sequence[NewPerson]) 
     session.connection().execute(
         change, [_changed_values(new, logins.get(new.key)) for new in changed]
     )
-    for owned in (GroupMemberRecord, UserPermissionRecord):
+    for owned in (models.GroupMember, models.UserPermission):
         session.execute(delete(owned).where(owned.user_id.in_(keys)))
     write_user_words(session.connection(), keys)
     _add_rights(session, people)
@@ -108,36 +101,38 @@ def sign_out(ports: Ports, session: Session, keys: Collection[int]) -> None:
     """End all sessions of these users, and their providers' tokens."""
     if not keys:
         return
-    session.execute(delete(SessionRecord).where(SessionRecord.user_id.in_(keys)))
+    session.execute(delete(models.Session).where(models.Session.user_id.in_(keys)))
     session.execute(
-        update(UserRecord)
-        .where(UserRecord.id.in_(keys))
+        update(models.User)
+        .where(models.User.id.in_(keys))
         .values(tokens_valid_after=ports.clock.now())
     )
 
 
 def _end_unverified_sessions(session: Session, keys: Collection[int]) -> None:
     """End sessions of identities that claimed the email of who is trusted from now on."""
-    identity = ExternalIdentityRecord
+    identity = models.ExternalIdentity
     unverified = select(identity.id).where(
         identity.user_id.in_(keys), identity.is_verified.is_(False)
     )
-    session.execute(delete(SessionRecord).where(SessionRecord.identity_id.in_(unverified)))
+    session.execute(delete(models.Session).where(models.Session.identity_id.in_(unverified)))
 
 
 @building_block
 def read_people(session: Session, keys: Collection[int]) -> Mapping[int, dict[str, object]]:
     """Return people as they are here, in the shape of ``ImportedPerson``."""
-    columns = [getattr(UserRecord, name) for name in _COLUMNS]
+    columns = [getattr(models.User, name) for name in _COLUMNS]
     found: dict[int, dict[str, object]] = {
         row[0]: dict(zip(_COLUMNS, row[1:], strict=True))
-        for row in session.execute(select(UserRecord.id, *columns).where(UserRecord.id.in_(keys)))
+        for row in session.execute(
+            select(models.User.id, *columns).where(models.User.id.in_(keys))
+        )
     }
-    permissions = select(UserPermissionRecord.user_id, UserPermissionRecord.permission)
-    groups = select(GroupMemberRecord.user_id, GroupMemberRecord.group_id)
+    permissions = select(models.UserPermission.user_id, models.UserPermission.permission)
+    groups = select(models.GroupMember.user_id, models.GroupMember.group_id)
     rights = (
-        ("permissions", permissions.where(UserPermissionRecord.user_id.in_(keys))),
-        ("groups", groups.where(GroupMemberRecord.user_id.in_(keys))),
+        ("permissions", permissions.where(models.UserPermission.user_id.in_(keys))),
+        ("groups", groups.where(models.GroupMember.user_id.in_(keys))),
     )
     for name, query in rights:
         held: dict[int, list[str | int]] = {key: [] for key in found}
@@ -162,7 +157,7 @@ def password_values(import_id: int, key: int, password: ImportedPassword) -> dic
 
 def _find_keys(session: Session, emails: Sequence[str]) -> list[int]:
     """Return the IDs of new people: RETURNING takes a statement for each person on SQLite."""
-    query = select(UserRecord.email, UserRecord.id).where(UserRecord.email.in_(emails))
+    query = select(models.User.email, models.User.id).where(models.User.email.in_(emails))
     found = {row.email: row.id for row in session.execute(query)}
     return [found[email] for email in emails]
 
@@ -200,12 +195,12 @@ def _add_rights(session: Session, people: Mapping[int, ImportedPerson]) -> None:
         for key, person in people.items()
         for group in person.groups
     ]
-    insert_rows(session, UserPermissionRecord, permissions)
-    insert_rows(session, GroupMemberRecord, groups)
+    insert_rows(session, models.UserPermission, permissions)
+    insert_rows(session, models.GroupMember, groups)
 
 
 def _add_passwords(
     session: Session, import_id: int, written: Sequence[tuple[int, NewPerson]]
 ) -> None:
     values = [password_values(import_id, key, new.password) for key, new in written]
-    insert_rows(session, ImportedPasswordRecord, values)
+    insert_rows(session, models.ImportedPassword, values)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.imports.runs import (
     NEEDS,
@@ -27,7 +28,6 @@ from app.domain.imports.runs import (
 )
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.models import ImportedPasswordRecord, ImportedRowRecord, ImportRecord
 from app.ports import Ports
 from app.ports.import_source import ImportSource, TableRow
 from app.services.audit.log import Change, record
@@ -279,7 +279,7 @@ def _require_few_removals(run: Run, sections: Sequence[Section]) -> None:
 
 def _problem(run: Run, section: Section) -> Problem | None:
     query = select(func.count()).where(
-        ImportedRowRecord.kind == section.kind, ImportedRowRecord.import_id == run.import_id
+        models.ImportedRow.kind == section.kind, models.ImportedRow.import_id == run.import_id
     )
     with run.ports.database.reading() as session:
         imported = session.scalar(query) or 0
@@ -397,8 +397,8 @@ def _require_parts(run: Run) -> None:
 def _lacking(run: Run, wanted: Part) -> Problem | None:
     needed = NEEDS[wanted]
     kinds = [section.kind for section in platform_sections() if section.part is needed]
-    query = select(ImportedRowRecord.row_id).where(
-        ImportedRowRecord.import_id == run.import_id, ImportedRowRecord.kind.in_(kinds)
+    query = select(models.ImportedRow.row_id).where(
+        models.ImportedRow.import_id == run.import_id, models.ImportedRow.kind.in_(kinds)
     )
     with run.ports.database.reading() as session:
         if session.scalar(query.limit(1)) is not None:
@@ -440,7 +440,9 @@ def finish_import(ports: Ports, actor: Actor, source: str | None = None) -> Fini
         )
         for section in platform_sections():
             release_ids(session, stored.id, section)
-        session.execute(delete(ImportedRowRecord).where(ImportedRowRecord.import_id == stored.id))
+        session.execute(
+            delete(models.ImportedRow).where(models.ImportedRow.import_id == stored.id)
+        )
         stored.finished_at = ports.clock.now()
         after = {"people": finished.people, "passwords_waiting": finished.passwords_waiting}
         change = Change("import.finish", "Import", stored.id, stored.source, after=after)
@@ -448,13 +450,13 @@ def finish_import(ports: Ports, actor: Actor, source: str | None = None) -> Fini
     return finished
 
 
-def _find(session: Session, source: str | None) -> ImportRecord:
-    query = select(ImportRecord).where(
-        ImportRecord.finished_at.is_(None), ImportRecord.kind == ImportKind.PLATFORM.value
+def _find(session: Session, source: str | None) -> models.Import:
+    query = select(models.Import).where(
+        models.Import.finished_at.is_(None), models.Import.kind == ImportKind.PLATFORM.value
     )
     if source is not None:
-        query = query.where(ImportRecord.source == source)
-    found: Sequence[ImportRecord] = session.scalars(query).all()
+        query = query.where(models.Import.source == source)
+    found: Sequence[models.Import] = session.scalars(query).all()
     if len(found) == 1:
         return found[0]
     if not found:
@@ -466,8 +468,8 @@ def _find(session: Session, source: str | None) -> ImportRecord:
 
 def _count(session: Session, import_id: int) -> dict[str, int]:
     query = (
-        select(ImportedPasswordRecord.state, func.count())
-        .where(ImportedPasswordRecord.import_id == import_id)
-        .group_by(ImportedPasswordRecord.state)
+        select(models.ImportedPassword.state, func.count())
+        .where(models.ImportedPassword.import_id == import_id)
+        .group_by(models.ImportedPassword.state)
     )
     return {row[0]: row[1] for row in session.execute(query)}

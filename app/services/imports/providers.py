@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, delete, insert, select, update
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.provider import (
     KEY_PREFIX,
@@ -34,7 +35,6 @@ from app.domain.imports.provider import (
 from app.domain.imports.runs import Converted, Finding, Part
 from app.domain.keys import PROVIDER_SECRET
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
-from app.models import ExternalIdentityRecord, IdentityProviderRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.ports.import_source import ImportSource, JsonKey, TableRow
 from app.services.authorization.register import building_block
@@ -71,10 +71,10 @@ def find_subject_key(source: ImportSource) -> str:
     return subject_key(urls[0]) if urls and urls[0] else ""
 
 
-def _default_provider(session: Session) -> IdentityProviderRecord | None:
+def _default_provider(session: Session) -> models.IdentityProvider | None:
     """Return the provider that the plugin becomes here."""
     return session.scalar(
-        select(IdentityProviderRecord).where(IdentityProviderRecord.slug == DEFAULT_SLUG)
+        select(models.IdentityProvider).where(models.IdentityProvider.slug == DEFAULT_SLUG)
     )
 
 
@@ -165,7 +165,7 @@ def _state(ports: Ports, provider: ImportedProvider) -> dict[str, object]:
     return {"name": provider.name, "active": provider.active, **settings}
 
 
-def _stored_state(ports: Ports, stored: IdentityProviderRecord) -> dict[str, object]:
+def _stored_state(ports: Ports, stored: models.IdentityProvider) -> dict[str, object]:
     settings: dict[str, str | bool] = {
         name: getattr(stored, name) for name in PROVIDER_SETTINGS if name != _SECRET
     }
@@ -173,7 +173,7 @@ def _stored_state(ports: Ports, stored: IdentityProviderRecord) -> dict[str, obj
     return _state(ports, ImportedProvider(0, stored.name, stored.active, settings))
 
 
-def _is_set_up(stored: IdentityProviderRecord) -> bool:
+def _is_set_up(stored: models.IdentityProvider) -> bool:
     return any(
         getattr(stored, name)
         for name in PROVIDER_SETTINGS
@@ -184,7 +184,7 @@ def _is_set_up(stored: IdentityProviderRecord) -> bool:
 def _write(ports: Ports, session: Session, provider: ImportedProvider) -> None:
     stored = _default_provider(session)
     if stored is None:
-        stored = IdentityProviderRecord(slug=DEFAULT_SLUG, name=provider.name)
+        stored = models.IdentityProvider(slug=DEFAULT_SLUG, name=provider.name)
         session.add(stored)
         session.flush()
     values: dict[str, Any] = {
@@ -197,7 +197,7 @@ def _write(ports: Ports, session: Session, provider: ImportedProvider) -> None:
     store_settings(session, stored, next_settings(ports, OPERATOR, to_provider(stored), values))
 
 
-_identity = ExternalIdentityRecord
+_identity = models.ExternalIdentity
 
 
 class LinkedAccounts(Section):
@@ -265,7 +265,7 @@ class LinkedAccounts(Section):
             _identity.issuer.in_(self._issuers), _identity.subject.in_(subjects)
         )
         holders = {row.subject: row.user_id for row in session.execute(held)}
-        people = select(UserRecord.id).where(UserRecord.id.in_([row.key for row in rows]))
+        people = select(models.User.id).where(models.User.id.in_([row.key for row in rows]))
         here = set(session.scalars(people))
         found = {}
         for row in rows:

@@ -6,12 +6,12 @@ from dataclasses import asdict, replace
 from sqlalchemy import column, func, insert, select, table, text, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.imports.apps import APPS
 from app.domain.imports.people import ADDRESSES, LINKS, USERS
 from app.domain.imports.runs import Finding, ImportKind, RunReport, name_of, naming_columns
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.models import ImportRecord
 from app.models.record import Record
 from app.ports import Ports
 from app.ports.import_source import ImportSource
@@ -71,9 +71,9 @@ class NamedFindings:
 
 
 @building_block
-def find_import(session: Session, kind: ImportKind, source: str) -> ImportRecord | None:
+def find_import(session: Session, kind: ImportKind, source: str) -> models.Import | None:
     """Return the import of ``source``; refuses UNIQUE for the name of a source of another kind."""
-    stored = session.scalar(select(ImportRecord).where(ImportRecord.source == source))
+    stored = session.scalar(select(models.Import).where(models.Import.source == source))
     if stored is not None and stored.kind != kind.value:
         message = "{source} is the name of another import. Choose one with --source."
         raise Refused(Problem("UNIQUE", message, "--source", values={"source": source}))
@@ -94,7 +94,7 @@ def begin_run(
         if dry_run:
             return 0 if stored is None else stored.id
         if stored is None:
-            stored = ImportRecord(kind=kind.value, source=source, started_at=now)
+            stored = models.Import(kind=kind.value, source=source, started_at=now)
             session.add(stored)
         stored.last_run_at = now
         stored.reserved_ids = reserved_ids
@@ -129,7 +129,7 @@ def require_free_ids(run: Run, sections: Iterable[Section]) -> None:
 
 def _other_name(session: Session) -> Problem | None:
     """Return a hint if another import goes on: it may be of the same platform."""
-    going_on = select(ImportRecord.source).where(ImportRecord.finished_at.is_(None))
+    going_on = select(models.Import.source).where(models.Import.finished_at.is_(None))
     sources = session.scalars(going_on).all()
     if not sources:
         return None

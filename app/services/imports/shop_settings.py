@@ -6,6 +6,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
+from app import models
 from app.domain.authorization.actor import anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.people import is_restricted
@@ -21,8 +22,6 @@ from app.domain.imports.shop_settings import (
 )
 from app.domain.shop.lockouts import AccessChange, LockoutReason, SettingsManagers, check_lockout
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import ShopRecord
-from app.models.shop import SHOP_ID
 from app.ports.import_source import ImportSource, TableRow
 from app.services.accounts.email_links import redirect_refusal
 from app.services.imports.groups import (
@@ -162,7 +161,9 @@ class ShopSettings(Section):
                 closed_at = None if values[_TRAFFIC] else run.ports.clock.now()
                 values |= {"storefront_closed_at": closed_at, "storefront_rejections": 0}
                 values |= {"storefront_note": "", "storefront_opens_at": None}
-            session.execute(update(ShopRecord).where(ShopRecord.id == SHOP_ID).values(values))
+            session.execute(
+                update(models.Shop).where(models.Shop.id == models.SHOP_ID).values(values)
+            )
 
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
@@ -174,8 +175,8 @@ class ShopSettings(Section):
 
 
 def _stored_settings(session: Session) -> dict[str, str | bool]:
-    columns = [getattr(ShopRecord, name) for name in IMPORTED_SETTINGS]
-    row = session.execute(select(*columns).where(ShopRecord.id == SHOP_ID)).one()
+    columns = [getattr(models.Shop, name) for name in IMPORTED_SETTINGS]
+    row = session.execute(select(*columns).where(models.Shop.id == models.SHOP_ID)).one()
     return dict(zip(IMPORTED_SETTINGS, row, strict=True))
 
 

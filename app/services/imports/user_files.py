@@ -9,6 +9,7 @@ from itertools import islice
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.imports.people import ImportedPerson, Rights, convert_person, state_of
 from app.domain.imports.runs import (
@@ -31,7 +32,6 @@ from app.domain.passwords.imported_hashes import (
     firebase_hash,
     must_reset,
 )
-from app.models import GroupRecord, ImportedRowRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
 from app.services.imports.bulk import opened_session
@@ -142,17 +142,17 @@ def import_users(
 
 def _make_run(ports: Ports, options: UserFileOptions, report: OnFinding, import_id: int) -> _Run:
     deleted = (
-        select(ImportedRowRecord.source_digest)
-        .outerjoin(UserRecord, UserRecord.id == ImportedRowRecord.row_id)
+        select(models.ImportedRow.source_digest)
+        .outerjoin(models.User, models.User.id == models.ImportedRow.row_id)
         .where(
-            ImportedRowRecord.import_id == import_id,
-            ImportedRowRecord.kind == _KIND,
-            UserRecord.id.is_(None),
+            models.ImportedRow.import_id == import_id,
+            models.ImportedRow.kind == _KIND,
+            models.User.id.is_(None),
         )
     )
     with ports.database.reading() as session:
         groups = {
-            row.name: row.id for row in session.execute(select(GroupRecord.name, GroupRecord.id))
+            row.name: row.id for row in session.execute(select(models.Group.name, models.Group.id))
         }
         gone = frozenset(session.scalars(deleted))
     return _Run(ports, options, report, import_id, groups, gone, ports.clock.now())
@@ -308,8 +308,8 @@ def _holders(session: Session, candidates: Sequence[_Candidate]) -> dict[str, in
     references = [
         each.person.external_reference for each in candidates if each.person.external_reference
     ]
-    query = select(UserRecord.id, UserRecord.email, UserRecord.external_reference)
-    here = or_(UserRecord.email.in_(emails), UserRecord.external_reference.in_(references))
+    query = select(models.User.id, models.User.email, models.User.external_reference)
+    here = or_(models.User.email.in_(emails), models.User.external_reference.in_(references))
     holders: dict[str, int] = {}
     for row in session.execute(query.where(here)):
         holders[row.email] = row.id

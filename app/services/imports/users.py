@@ -9,18 +9,12 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 from typing_extensions import override
 
+from app import models
 from app.domain.accounts.emails import email_spellings, normalize_email
 from app.domain.accounts.users import AVATAR_NAME_LENGTH, AVATAR_SIZES, MAX_AVATAR_SIZE
 from app.domain.imports.people import USERS, Rights, convert_person, state_of
 from app.domain.imports.runs import Converted, Finding, Outcome, Part, digest_of_text
 from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
-from app.models import (
-    AddressRecord,
-    AvatarRecord,
-    ImportedPasswordRecord,
-    ImportedRowRecord,
-    UserRecord,
-)
 from app.ports.images import InvalidImage
 from app.ports.import_source import MediaFolder, TableRow, UnreadableFile
 from app.services.authorization.register import building_block
@@ -75,13 +69,13 @@ def _owner(run: Run, ids: list[int]) -> int:
     rows = run.source.matching(USERS, ("email", "is_active", "is_confirmed"), "id", ids)
     emails = {normalize_email(str(row["email"])) for row in rows}
     imported = (
-        select(UserRecord.id)
-        .join(ImportedRowRecord, ImportedRowRecord.row_id == UserRecord.id)
+        select(models.User.id)
+        .join(models.ImportedRow, models.ImportedRow.row_id == models.User.id)
         .where(
-            ImportedRowRecord.kind == "user",
-            ImportedRowRecord.import_id == run.import_id,
-            UserRecord.email.in_(emails),
-            UserRecord.id.in_(ids),
+            models.ImportedRow.kind == "user",
+            models.ImportedRow.import_id == run.import_id,
+            models.User.email.in_(emails),
+            models.User.id.in_(ids),
         )
     )
     with run.ports.database.reading() as session:
@@ -121,7 +115,7 @@ class Users(Section):
         "metadata",
         "private_metadata",
     )
-    record = UserRecord
+    record = models.User
     removes_left_out = False
 
     def __init__(self) -> None:
@@ -168,17 +162,17 @@ class Users(Section):
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
         # Their addresses go with them. Of a shared one, the next owner gets the ID.
-        owned = select(AddressRecord.id).where(AddressRecord.user_id.in_(keys))
+        owned = select(models.Address.id).where(models.Address.user_id.in_(keys))
         forget_entries(session, "address", session.scalars(owned).all())
         forget_entries(session, "avatar", keys)
-        session.execute(delete(UserRecord).where(UserRecord.id.in_(keys)))
+        session.execute(delete(models.User).where(models.User.id.in_(keys)))
 
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
         people = {row.key: _new_person(row).person for row in rows}
-        emails = _holders(session, UserRecord.email, [person.email for person in people.values()])
+        emails = _holders(session, models.User.email, [person.email for person in people.values()])
         wanted = {each.external_reference for each in people.values() if each.external_reference}
-        references = _holders(session, UserRecord.external_reference, wanted)
+        references = _holders(session, models.User.external_reference, wanted)
         # A dry run doesn't write who has a reference first.
         references |= {each: self._rehearsed[each] for each in wanted & self._rehearsed.keys()}
         moving = self._moving(run, session, emails) if run.options.dry_run else set()
@@ -212,13 +206,13 @@ class Users(Section):
         if not people:
             return
         query = select(
-            ImportedPasswordRecord.user_id,
-            ImportedPasswordRecord.source_digest,
-            ImportedPasswordRecord.written_digest,
-            UserRecord.password_hash,
-        ).join(UserRecord, UserRecord.id == ImportedPasswordRecord.user_id)
+            models.ImportedPassword.user_id,
+            models.ImportedPassword.source_digest,
+            models.ImportedPassword.written_digest,
+            models.User.password_hash,
+        ).join(models.User, models.User.id == models.ImportedPassword.user_id)
         replaced = []
-        for row in session.execute(query.where(ImportedPasswordRecord.user_id.in_(people))):
+        for row in session.execute(query.where(models.ImportedPassword.user_id.in_(people))):
             if row.source_digest == digest_of_text(people[row.user_id].password.mark):
                 continue
             if row.written_digest == digest_of_text(row.password_hash or ""):
@@ -312,7 +306,7 @@ def _holders(
     """Return who has each of these values in a unique column."""
     if not values:
         return {}
-    query = select(column, UserRecord.id).where(column.in_(values))
+    query = select(column, models.User.id).where(column.in_(values))
     return {row[0]: row[1] for row in session.execute(query)}
 
 
@@ -333,13 +327,13 @@ def _reference_taken(key: int, holder: int) -> Finding:
 def _replace_password(session: Session, import_id: int, new: NewPerson, key: int) -> None:
     values = password_values(import_id, key, new.password)
     session.execute(
-        update(UserRecord)
-        .where(UserRecord.id == key)
+        update(models.User)
+        .where(models.User.id == key)
         .values(password_hash=new.password.password_hash)
     )
     session.execute(
-        update(ImportedPasswordRecord)
-        .where(ImportedPasswordRecord.user_id == key)
+        update(models.ImportedPassword)
+        .where(models.ImportedPassword.user_id == key)
         .values(**values, replaced_at=None)
     )
 
@@ -416,7 +410,7 @@ class Avatars(Section):
 
     @override
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
-        query = select(UserRecord.id, UserRecord.avatar).where(UserRecord.id.in_(keys))
+        query = select(models.User.id, models.User.avatar).where(models.User.id.in_(keys))
         return {row.id: {"avatar": row.avatar} for row in session.execute(query)}
 
     @override
@@ -429,8 +423,8 @@ class Avatars(Section):
 
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
-        session.execute(delete(AvatarRecord).where(AvatarRecord.user_id.in_(keys)))
-        session.execute(update(UserRecord).where(UserRecord.id.in_(keys)).values(avatar=""))
+        session.execute(delete(models.Avatar).where(models.Avatar.user_id.in_(keys)))
+        session.execute(update(models.User).where(models.User.id.in_(keys)).values(avatar=""))
 
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
@@ -465,13 +459,13 @@ class Avatars(Section):
 
 def _write(session: Session, rows: Sequence[Row]) -> None:
     keys = [row.key for row in rows]
-    session.execute(delete(AvatarRecord).where(AvatarRecord.user_id.in_(keys)))
+    session.execute(delete(models.Avatar).where(models.Avatar.user_id.in_(keys)))
     for row in rows:
-        change = update(UserRecord).where(UserRecord.id == row.key)
+        change = update(models.User).where(models.User.id == row.key)
         session.execute(change.values(avatar=row.state["avatar"]))
     insert_rows(
         session,
-        AvatarRecord,
+        models.Avatar,
         [
             {"name": row.state["avatar"], "size": size, "user_id": row.key, "data": data}
             for row in rows

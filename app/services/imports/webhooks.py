@@ -6,6 +6,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
+from app import models
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.apps import grantable_permissions
@@ -18,7 +19,6 @@ from app.domain.imports.webhooks import (
 )
 from app.domain.keys import WEBHOOK_SECRET
 from app.domain.values.errors import Problem, Refused
-from app.models import WebhookEventRecord, WebhookRecord, WebhookWordRecord
 from app.models.search_words import webhook_word_rows
 from app.ports import Ports
 from app.ports.import_source import TableRow
@@ -61,7 +61,7 @@ class Webhooks(AppOwned):
         "filterable_channel_slugs",
         "identifier",
     )
-    record = WebhookRecord
+    record = models.Webhook
 
     @override
     def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
@@ -92,12 +92,12 @@ class Webhooks(AppOwned):
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
         """Return webhooks as they are here; that they failed here doesn't count as a change."""
         events: dict[int, list[str]] = {}
-        subscribed = select(WebhookEventRecord.webhook_id, WebhookEventRecord.event)
+        subscribed = select(models.WebhookEvent.webhook_id, models.WebhookEvent.event)
         for key, event in session.execute(
-            subscribed.where(WebhookEventRecord.webhook_id.in_(keys))
+            subscribed.where(models.WebhookEvent.webhook_id.in_(keys))
         ):
             events.setdefault(key, []).append(event)
-        stored = session.scalars(select(WebhookRecord).where(WebhookRecord.id.in_(keys)))
+        stored = session.scalars(select(models.Webhook).where(models.Webhook.id.in_(keys)))
         return {
             webhook.id: {
                 **{name: getattr(webhook, name) for name in _COLUMNS},
@@ -127,7 +127,7 @@ class Webhooks(AppOwned):
             }
             for row in rows
         ]
-        insert_rows(session, WebhookRecord, values)
+        insert_rows(session, models.Webhook, values)
         _add_parts(session, rows)
 
     @override
@@ -136,11 +136,13 @@ class Webhooks(AppOwned):
         keys = [row.key for row in rows]
         stored = {
             webhook.id: webhook
-            for webhook in session.scalars(select(WebhookRecord).where(WebhookRecord.id.in_(keys)))
+            for webhook in session.scalars(
+                select(models.Webhook).where(models.Webhook.id.in_(keys))
+            )
         }
         for row in rows:
             _write(run.ports, session, row, stored[row.key])
-        for record in (WebhookEventRecord, WebhookWordRecord):
+        for record in (models.WebhookEvent, models.WebhookWord):
             session.execute(delete(record).where(record.webhook_id.in_(keys)))
         _add_parts(session, rows)
 
@@ -175,7 +177,7 @@ def _query_problem(ports: Ports, query: str) -> Problem | None:
     return None
 
 
-def _write(ports: Ports, session: Session, row: Row, stored: WebhookRecord) -> None:
+def _write(ports: Ports, session: Session, row: Row, stored: models.Webhook) -> None:
     values = {name: row.state[name] for name in _COLUMNS}
     if values["target_url"] != stored.target_url:
         values |= {"failing_since": None, "disabled_at": None, "disabled_reason": ""}
@@ -189,7 +191,7 @@ def _write(ports: Ports, session: Session, row: Row, stored: WebhookRecord) -> N
     if row.state["secret"] != _stored_fingerprint(ports, stored.secret):
         values["secret"] = encrypted_secret(ports, row.value_of(ImportedWebhook).secret)
         values |= {"old_secret": "", "old_secret_until": None}
-    change = update(WebhookRecord).where(WebhookRecord.id == row.key).values(values)
+    change = update(models.Webhook).where(models.Webhook.id == row.key).values(values)
     # By the connection: the session would look through all records that it holds.
     session.connection().execute(change)
 
@@ -205,8 +207,8 @@ def _add_parts(session: Session, rows: Sequence[Row]) -> None:
             row.key, str(row.state["name"]), str(row.state["target_url"])
         )
     ]
-    insert_rows(session, WebhookEventRecord, events)
-    insert_rows(session, WebhookWordRecord, words)
+    insert_rows(session, models.WebhookEvent, events)
+    insert_rows(session, models.WebhookWord, words)
 
 
 def _fingerprint(ports: Ports, secret: str) -> str:

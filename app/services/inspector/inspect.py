@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlalchemy import ColumnElement, select, true
 
+from app import models
 from app.domain.apps.apps import TOKEN_PREFIX, App, has_foreign_form, is_app_token, token_digest
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import in_order, split_names
@@ -40,14 +41,6 @@ from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.text import Sentence
-from app.models import (
-    AppClientRecord,
-    AppRecord,
-    AppTokenRecord,
-    ExternalIdentityRecord,
-    ShopRecord,
-    UserRecord,
-)
 from app.ports import NamedRow, Ports
 from app.ports.http import CallFailed
 from app.services.authorization.register import staff_only
@@ -73,12 +66,12 @@ from app.services.inspector.own_tokens import (
 )
 
 _OF_TOKEN = (
-    AppTokenRecord.name.label("token_name"),
-    AppTokenRecord.last_four.label("token_last_four"),
-    AppTokenRecord.expires_at.label("token_expires_at"),
-    AppTokenRecord.permissions.label("token_permissions"),
-    AppTokenRecord.is_by_client,
-    AppRecord.is_installed,
+    models.AppToken.name.label("token_name"),
+    models.AppToken.last_four.label("token_last_four"),
+    models.AppToken.expires_at.label("token_expires_at"),
+    models.AppToken.permissions.label("token_permissions"),
+    models.AppToken.is_by_client,
+    models.App.is_installed,
 )
 
 
@@ -88,7 +81,7 @@ def _inspect_app_token(ports: Ports, token: str) -> Inspection:
         text = "It starts like an app token, but its checksum is wrong."
         return Inspection(TokenKind.APP, (failed(CheckName.FORM, text),))
     check = passed(CheckName.FORM, "A complete app token: its checksum is valid.")
-    row = _find(ports, AppTokenRecord.digest == token_digest(token))
+    row = _find(ports, models.AppToken.digest == token_digest(token))
     if row is None:
         text = "No app has this token: it was revoked or belongs to another installation."
         return Inspection(TokenKind.APP, (check, failed(CheckName.SESSION, text)))
@@ -104,10 +97,10 @@ def _inspect_imported_token(ports: Ports, actor: Actor, token: str) -> Inspectio
     if not has_foreign_form(token):
         return None
     text = "An app token from another installation."
-    row = _find(ports, AppTokenRecord.digest == token_digest(token))
+    row = _find(ports, models.AppToken.digest == token_digest(token))
     if row is None:
         match = match_imported_token(ports, token, digest_of_token(token), actor.address)
-        row = None if match is None else _find(ports, AppTokenRecord.id == match.id)
+        row = None if match is None else _find(ports, models.AppToken.id == match.id)
         text = "An app token from another installation. It hasn't been used here yet."
     return None if row is None else _inspection(ports, row, passed(CheckName.FORM, text))
 
@@ -115,7 +108,7 @@ def _inspect_imported_token(ports: Ports, actor: Actor, token: str) -> Inspectio
 def _find(ports: Ports, condition: ColumnElement[bool]) -> NamedRow | None:
     query = (
         ALL_APPS.add_columns(*_OF_TOKEN)
-        .join(AppTokenRecord, AppTokenRecord.app_id == AppRecord.id)
+        .join(models.AppToken, models.AppToken.app_id == models.App.id)
         .where(condition)
     )
     with ports.database.reading() as session:
@@ -236,8 +229,8 @@ def _with_bearer(
 
 def _with_client(ports: Ports, inspection: Inspection, client: ClientBearer) -> Inspection:
     """Add the app that a client is linked to, and its permissions, to ``inspection``."""
-    of_link = ALL_APPS.join(AppClientRecord, AppClientRecord.app_id == AppRecord.id).where(
-        AppClientRecord.id == client.link_id
+    of_link = ALL_APPS.join(models.AppClient, models.AppClient.app_id == models.App.id).where(
+        models.AppClient.id == client.link_id
     )
     with ports.database.reading() as session:
         row = session.execute(of_link).one_or_none()
@@ -270,20 +263,20 @@ def _with_person(
     issued: float | None,
 ) -> Inspection:
     """Add the person known by that subject, and their permissions, to ``inspection``."""
-    identity, provider = ExternalIdentityRecord, provider_person.provider
+    identity, provider = models.ExternalIdentity, provider_person.provider
     exact, imported = provider.issuers_here(provider_person.issuer)
     counts = true() if provider.waits else identity.waiting_mark == ""
     query = (
         select(
-            ShopRecord,
+            models.Shop,
             identity.waiting_mark,
             identity.tokens_valid_after.label("signed_out_there"),
-            UserRecord.tokens_valid_after.label("signed_out_here"),
+            models.User.tokens_valid_after.label("signed_out_here"),
             *USER_COLUMNS,
         )
-        .select_from(ShopRecord)
+        .select_from(models.Shop)
         .join(identity, identity.issuer.in_((exact, imported)))
-        .join(UserRecord, UserRecord.id == identity.user_id)
+        .join(models.User, models.User.id == identity.user_id)
         .where(identity.subject == provider_person.person.subject, counts)
         .order_by(identity.issuer != exact)
         .limit(1)
@@ -310,7 +303,7 @@ def _with_person(
         return replace(inspection, rights_hidden=True)
     granted = provider_person.rights
     scopes = None if granted is None else granted.permissions
-    switches = switches_of(row.ShopRecord, ports.clock.now())
+    switches = switches_of(row.Shop, ports.clock.now())
     missing = lacks_second_factor(provider_person.amr, required=switches.second_factor_required)
     if switches.second_factor_required and user.is_staff:
         checks.append(second_factor_check(missing=missing))

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import and_, literal, select
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.apps.apps import extension_permissions
 from app.domain.authorization.actor import Actor, SessionOrigin
@@ -42,7 +43,6 @@ from app.domain.sign_in.tokens import (
 )
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.text import Sentence
-from app.models import AppRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
@@ -61,7 +61,7 @@ from app.services.keys import (
     verifies_until,
 )
 
-_session = SessionRecord
+_session = models.Session
 _SESSION = (
     _session.id.label("session_id"),
     _session.origin.label("session_origin"),
@@ -71,9 +71,9 @@ _SESSION = (
     _session.expires_at.label("session_expires_at"),
 )
 _APP = (
-    AppRecord.id.label("app_id"),
-    AppRecord.name.label("app_name"),
-    AppRecord.is_active.label("app_is_active"),
+    models.App.id.label("app_id"),
+    models.App.name.label("app_name"),
+    models.App.is_active.label("app_is_active"),
     APP_PERMISSIONS.label("app_permissions"),
 )
 
@@ -94,19 +94,19 @@ class TokenTrace:
 
 def _load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
     """Return the session, person and app that ``claims`` name, ended and deleted ones too."""
-    app = AppRecord
+    app = models.App
     person = _session.user_id if claims.user_id is None else literal(claims.user_id)
     query = (
         select(
-            ShopRecord.password_login_mode,
-            ShopRecord.second_factor_from,
+            models.Shop.password_login_mode,
+            models.Shop.second_factor_from,
             *_SESSION,
             *_APP,
             *USER_COLUMNS,
         )
-        .select_from(ShopRecord)
+        .select_from(models.Shop)
         .outerjoin(_session, and_(_session.token == claims.session, _session.user_id == person))
-        .outerjoin(UserRecord, UserRecord.id == person)
+        .outerjoin(models.User, models.User.id == person)
         .outerjoin(app, app.id == (claims.app_id or 0))
     )
     with ports.database.reading() as session:

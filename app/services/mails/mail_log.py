@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from sqlalchemy import ColumnElement, Select, case, func, null, or_, select
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
@@ -24,7 +25,6 @@ from app.domain.mails.mail_log import (
 )
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest, empty_page
-from app.models import OutboxMailRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.accounts.password_resets import send_reset_link
 from app.services.audit.log import Change, record
@@ -41,12 +41,12 @@ from app.services.lists.paging import (
 from app.services.mails.sending import app_name
 from app.services.people.users import resend_invitation
 
-_mail = OutboxMailRecord
+_mail = models.OutboxMail
 COLUMNS = (
-    *columns_for(MailEntry, OutboxMailRecord),
-    func.coalesce(UserRecord.first_name, "").label("first_name"),
-    func.coalesce(UserRecord.last_name, "").label("last_name"),
-    UserRecord.is_staff,
+    *columns_for(MailEntry, models.OutboxMail),
+    func.coalesce(models.User.first_name, "").label("first_name"),
+    func.coalesce(models.User.last_name, "").label("last_name"),
+    models.User.is_staff,
     case(
         (_mail.awaited_event_id.is_(None), null()),
         else_=func.coalesce(app_name(DeliveryStatus.PENDING, DeliveryStatus.SUCCESS), ""),
@@ -128,7 +128,7 @@ def _visible(actor: Actor, conditions: tuple[ColumnElement[bool], ...], text: st
     """Return the query for what matches and ``actor`` can see."""
     if not actor.holds(Permission.MANAGE_STAFF):
         # Emails without an account, or to staff, are no business of those who manage customers.
-        conditions = (*conditions, UserRecord.is_staff.is_(False))
+        conditions = (*conditions, models.User.is_staff.is_(False))
     if text:
         # Bounded: the log is never searched from end to end.
         near = _with_users(select(_mail.id)).where(*conditions)
@@ -138,11 +138,11 @@ def _visible(actor: Actor, conditions: tuple[ColumnElement[bool], ...], text: st
 
 
 def _with_users(query: Select[*tuple[object, ...]]) -> Query:
-    return query.select_from(_mail).outerjoin(UserRecord, UserRecord.id == _mail.user_id)
+    return query.select_from(_mail).outerjoin(models.User, models.User.id == _mail.user_id)
 
 
 def _holds(text: str) -> ColumnElement[bool]:
-    name = UserRecord.first_name + " " + UserRecord.last_name
+    name = models.User.first_name + " " + models.User.last_name
     return or_(contains_text(_mail.recipient, text), contains_text(name, text))
 
 
@@ -235,10 +235,10 @@ def resend_problem(mail: MailEntry) -> Problem | None:
 def _retry_now(ports: Ports, actor: Actor, mail: MailEntry) -> None:
     """Let the worker send a waiting email at once, unless one is sending it."""
     now = ports.clock.now()
-    waiting = select(OutboxMailRecord).where(
-        OutboxMailRecord.id == mail.id,
-        OutboxMailRecord.next_attempt_at > now,
-        OutboxMailRecord.lease == "",
+    waiting = select(models.OutboxMail).where(
+        models.OutboxMail.id == mail.id,
+        models.OutboxMail.next_attempt_at > now,
+        models.OutboxMail.lease == "",
     )
     with ports.database.transaction() as session:
         found = session.scalar(waiting.with_for_update())
@@ -252,6 +252,6 @@ def _retry_now(ports: Ports, actor: Actor, mail: MailEntry) -> None:
 
 
 def _page_of(ports: Ports, mail_id: int) -> str:
-    query = select(OutboxMailRecord.redirect_url).where(OutboxMailRecord.id == mail_id)
+    query = select(models.OutboxMail.redirect_url).where(models.OutboxMail.id == mail_id)
     with ports.database.reading() as session:
         return session.scalar(query) or ""

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.languages import SHIPPED_LANGUAGES, shipped_tag
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -24,8 +25,6 @@ from app.domain.mails.values import sample_mail
 from app.domain.shop.setting_table import SettingGroup, given_values
 from app.domain.shop.settings import ShopSettings, ShopUpdate
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.models import MailTemplateRecord, ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import SHOP
 from app.ports.mail import MailUndeliverable, OwnTemplateBroken
@@ -36,7 +35,7 @@ from app.services.outbox.base_url import base_url_in
 from app.services.shop.settings import read_logo, settings_of
 from app.services.sign_in.reauthentication import own_id
 
-_template = MailTemplateRecord
+_template = models.MailTemplate
 _FAULT_LENGTH = 512
 _SAMPLE_EMAIL = "ann@example.com"
 
@@ -119,9 +118,9 @@ def show_template(
     """
     with ports.database.reading() as session:
         found = session.execute(
-            select(ShopRecord.default_language, _template)
+            select(models.Shop.default_language, _template)
             .outerjoin(_template, and_(*_is_template(kind, language)))
-            .where(ShopRecord.id == SHOP_ID)
+            .where(models.Shop.id == models.SHOP_ID)
             .order_by(_template.version.desc())
         ).all()
         default_language = found[0].default_language
@@ -174,7 +173,9 @@ def preview_template(
         raise Refused(Problem("INVALID", "Unknown language.", "languageCode"))
     refuse_any(*ports.own_templates.check(kind, template, _url_rule(ports)))
     with ports.database.reading() as session:
-        stored = session.get_one(ShopRecord, SHOP_ID)  # a name keeps it for what asks again
+        stored = session.get_one(
+            models.Shop, models.SHOP_ID
+        )  # a name keeps it for what asks again
         shop = settings_of(stored)
         logo = read_logo(session, shop.logo)
         mail = _sample_of(ports, actor, session, kind, language, reader)
@@ -205,7 +206,7 @@ def save_template(
     preview_template(ports, actor, kind, language, template)
     with ports.database.transaction(SHOP) as session:
         # Two who save at the same time take turns.
-        session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+        session.get_one(models.Shop, models.SHOP_ID, with_for_update=True)
         versions = select(_template).where(*_is_template(kind, language))
         rows = session.scalars(versions.order_by(_template.version.desc())).all()
         current = next((row.version for row in rows if row.is_current), 0)
@@ -214,7 +215,7 @@ def save_template(
         version = rows[0].version + 1 if rows else 1
         _leave(session, kind, language)
         session.add(
-            MailTemplateRecord(
+            models.MailTemplate(
                 kind=kind.value,
                 language_code=language,
                 version=version,
@@ -239,7 +240,7 @@ def save_template(
 def reset_template(ports: Ports, actor: Actor, kind: MailKind, language: str) -> bool:
     """Go back to the default; earlier versions stay. Return whether a template was in use."""
     with ports.database.transaction(SHOP) as session:
-        session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+        session.get_one(models.Shop, models.SHOP_ID, with_for_update=True)
         current = session.scalar(
             select(_template.version).where(*_is_template(kind, language), _template.is_current)
         )
@@ -259,7 +260,7 @@ def render_mail(ports: Ports, mail: Mail, design: ShopUpdate | None = None) -> R
     """
     language = mail.language_code.partition("_")[0] or "EN"
     with ports.database.reading() as session:
-        shop = _with_design(settings_of(session.get_one(ShopRecord, SHOP_ID)), design)
+        shop = _with_design(settings_of(session.get_one(models.Shop, models.SHOP_ID)), design)
         logo = read_logo(session, shop.logo)
         stored = session.scalars(
             select(_template)
@@ -390,7 +391,7 @@ def _sample_of(
         if reader.language_code.partition("_")[0] == language:
             language = reader.language_code
     else:
-        found = session.get(UserRecord, actor.user_id or 0)
+        found = session.get(models.User, actor.user_id or 0)
         email = _SAMPLE_EMAIL if found is None else found.email
     return sample_mail(kind, email, base_url_in(ports, session), ports.clock.now(), language)
 
@@ -412,11 +413,11 @@ def _leave(session: Session, kind: MailKind, language: str) -> None:
     )
 
 
-def _sources(row: MailTemplateRecord) -> OwnTemplate:
+def _sources(row: models.MailTemplate) -> OwnTemplate:
     return OwnTemplate(row.subject, row.html, row.text)
 
 
-def _entry(ports: Ports, row: MailTemplateRecord) -> TemplateEntry:
+def _entry(ports: Ports, row: models.MailTemplate) -> TemplateEntry:
     return TemplateEntry(
         MailKind(row.kind),
         row.language_code,
@@ -427,7 +428,7 @@ def _entry(ports: Ports, row: MailTemplateRecord) -> TemplateEntry:
     )
 
 
-def _fault(ports: Ports, row: MailTemplateRecord) -> Problem | None:
+def _fault(ports: Ports, row: models.MailTemplate) -> Problem | None:
     """Return why an email couldn't be rendered by the template: what is wrong with it now."""
     if not row.fault:
         return None

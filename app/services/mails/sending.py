@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, exists, or_, select, update
 from sqlalchemy.orm import aliased
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.keys import OUTBOX_MAIL
@@ -28,15 +29,6 @@ from app.domain.mails.mail_log import INTERNAL, OTHER_KEY, SUPERSEDED
 from app.domain.values.installation import Hold
 from app.domain.values.times import MAIL_DELAYS, delay_before
 from app.domain.webhooks import TEMPORARY_URL
-from app.models import (
-    AppRecord,
-    DeliveryRecord,
-    OutboxEventRecord,
-    OutboxMailRecord,
-    ShopRecord,
-    WebhookRecord,
-)
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.ports.mail import MailUndeliverable
@@ -46,7 +38,7 @@ from app.services.lists.paging import columns_for, record_from
 from app.services.mails.mail_templates import render_mail
 
 _AT_ONCE = 500
-_mail = OutboxMailRecord
+_mail = models.OutboxMail
 
 _WAITS = (
     _mail.awaited_event_id.is_not(None),
@@ -68,7 +60,7 @@ def settle_app_mail(ports: Ports, actor: Actor) -> int:
     with ports.database.reading() as session:
         if session.scalar(select(_mail.id).where(*_WAITS).limit(1)) is None:
             return 0
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        shop = session.get_one(models.Shop, models.SHOP_ID)
     now = ports.clock.now()
     ended: dict[str, object] = {"awaited_event_id": None, "next_attempt_at": None, "sealed": ""}
     sent = ended | {"sent_at": now, "sent_by": app_name(DeliveryStatus.SUCCESS)}
@@ -82,8 +74,8 @@ def settle_app_mail(ports: Ports, actor: Actor) -> int:
 @building_block
 def app_name(*statuses: DeliveryStatus) -> ScalarSelect[str]:
     """Select the app with the first such delivery of a waiting mail's link; NULL for none."""
-    named = _deliveries(*statuses).with_only_columns(AppRecord.name)
-    return named.order_by(DeliveryRecord.id).limit(1).scalar_subquery()
+    named = _deliveries(*statuses).with_only_columns(models.App.name)
+    return named.order_by(models.Delivery.id).limit(1).scalar_subquery()
 
 
 def _settle(ports: Ports, values: dict[str, object], condition: ColumnElement[bool]) -> int:
@@ -101,14 +93,14 @@ def _settle(ports: Ports, values: dict[str, object], condition: ColumnElement[bo
 def _deliveries(*statuses: DeliveryStatus) -> Select[int]:
     """Select the deliveries of a mail's link; what waits at a temporary endpoint mails nothing."""
     return (
-        select(DeliveryRecord.id)
-        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
-        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        select(models.Delivery.id)
+        .join(models.Webhook, models.Webhook.id == models.Delivery.webhook_id)
+        .join(models.App, models.App.id == models.Webhook.app_id)
         .where(
-            DeliveryRecord.note_id == _mail.awaited_event_id,
-            DeliveryRecord.has_link.is_(True),
-            DeliveryRecord.status.in_([status.value for status in statuses]),
-            WebhookRecord.target_url != TEMPORARY_URL,
+            models.Delivery.note_id == _mail.awaited_event_id,
+            models.Delivery.has_link.is_(True),
+            models.Delivery.status.in_([status.value for status in statuses]),
+            models.Webhook.target_url != TEMPORARY_URL,
         )
         .correlate(_mail)
     )
@@ -121,19 +113,19 @@ def _has_newer() -> ColumnElement[bool]:
     )
 
 
-def _is_sent_here(shop: ShopRecord) -> ColumnElement[bool]:
+def _is_sent_here(shop: models.Shop) -> ColumnElement[bool]:
     """Whether no app will be tried in time: all webhooks have been found, and none is left.
 
     Or whether apps send no such mail now.
     """
     apps = MailSender.APP.value
     kinds = [kind.value for kind in LINK_EVENTS if getattr(shop, sender_setting(kind)) == apps]
-    event = OutboxEventRecord
+    event = models.OutboxEvent
     is_open = exists().where(event.id == _mail.awaited_event_id, event.closed_at.is_(None))
     hopeful = _deliveries(DeliveryStatus.PENDING).where(
-        WebhookRecord.is_active.is_(True),
-        AppRecord.is_active.is_(True),
-        DeliveryRecord.next_attempt_at <= _mail.next_attempt_at,
+        models.Webhook.is_active.is_(True),
+        models.App.is_active.is_(True),
+        models.Delivery.next_attempt_at <= _mail.next_attempt_at,
     )
     return _mail.kind.not_in(kinds) | (~is_open & ~hopeful.exists())
 
@@ -199,15 +191,15 @@ def _is_due(hold: Hold | None, now: datetime) -> ColumnElement[bool]:
     No app is sent those meanwhile, so none is waited for.
     """
     if hold is None:
-        return OutboxMailRecord.next_attempt_at <= now
+        return models.OutboxMail.next_attempt_at <= now
     return and_(
-        OutboxMailRecord.created_at >= hold.since,
-        OutboxMailRecord.kind.in_([kind.value for kind in LINK_EVENTS]),
+        models.OutboxMail.created_at >= hold.since,
+        models.OutboxMail.kind.in_([kind.value for kind in LINK_EVENTS]),
         or_(
-            OutboxMailRecord.next_attempt_at <= now,
+            models.OutboxMail.next_attempt_at <= now,
             and_(
-                OutboxMailRecord.next_attempt_at.is_not(None),
-                OutboxMailRecord.awaited_event_id.is_not(None),
+                models.OutboxMail.next_attempt_at.is_not(None),
+                models.OutboxMail.awaited_event_id.is_not(None),
             ),
         ),
     )
@@ -216,9 +208,9 @@ def _is_due(hold: Hold | None, now: datetime) -> ColumnElement[bool]:
 def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
     now = ports.clock.now()
     due = (
-        select(OutboxMailRecord.id)
+        select(models.OutboxMail.id)
         .where(_is_due(ports.cache.hold, now))
-        .order_by(OutboxMailRecord.next_attempt_at)
+        .order_by(models.OutboxMail.next_attempt_at)
         .limit(_BATCH)
         .with_for_update(skip_locked=True)
         # PostgreSQL may run a subquery again for each row, and then claim more than a batch.
@@ -227,16 +219,16 @@ def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
     )
     with ports.database.transaction() as session:
         rows = session.execute(
-            update(OutboxMailRecord)
-            .where(OutboxMailRecord.id.in_(select(due.c.id)))
+            update(models.OutboxMail)
+            .where(models.OutboxMail.id.in_(select(due.c.id)))
             # A claimed mail falls due again when the lease ends, should this worker be killed.
             .values(
                 lease=lease,
                 awaited_event_id=None,
                 next_attempt_at=now + _LEASE,
-                attempts=OutboxMailRecord.attempts + 1,
+                attempts=models.OutboxMail.attempts + 1,
             )
-            .returning(*columns_for(_Claimed, OutboxMailRecord))
+            .returning(*columns_for(_Claimed, models.OutboxMail))
         ).all()
     return [record_from(_Claimed, row) for row in rows]
 
@@ -257,13 +249,15 @@ def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
     """Release claimed ``mails`` for the next worker."""
     with ports.database.transaction() as session:
         session.execute(
-            update(OutboxMailRecord)
+            update(models.OutboxMail)
             .where(
-                OutboxMailRecord.id.in_([mail.id for mail in mails]),
-                OutboxMailRecord.lease == lease,
+                models.OutboxMail.id.in_([mail.id for mail in mails]),
+                models.OutboxMail.lease == lease,
             )
             .values(
-                lease="", next_attempt_at=ports.clock.now(), attempts=OutboxMailRecord.attempts - 1
+                lease="",
+                next_attempt_at=ports.clock.now(),
+                attempts=models.OutboxMail.attempts - 1,
             )
         )
 
@@ -298,7 +292,7 @@ def _record_outcome(
         values["sealed"] = ""  # no attempt follows: its links must not stay readable
     with ports.database.transaction() as session:
         session.execute(
-            update(OutboxMailRecord)
-            .where(OutboxMailRecord.id == claimed.id, OutboxMailRecord.lease == lease)
+            update(models.OutboxMail)
+            .where(models.OutboxMail.id == claimed.id, models.OutboxMail.lease == lease)
             .values(values)
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, or_, select
 
+from app import models
 from app.domain.apps.apps import LOGO_NAME_LENGTH, LOGO_SIZES, MAX_LOGO_SIZE
 from app.domain.authorization.actor import Actor, holds_all_permissions
 from app.domain.authorization.permissions import Permission
@@ -14,18 +15,6 @@ from app.domain.oauth import USE_KEPT, OAuthClient
 from app.domain.values.errors import Refused
 from app.domain.values.inputs import Upload
 from app.domain.values.pages import Page, PageRequest, empty_page
-from app.models import (
-    AppRecord,
-    OAuthClientLogoRecord,
-    OAuthClientRecord,
-    OAuthConsentRecord,
-    OAuthUseRecord,
-    SessionRecord,
-    ShopRecord,
-    UserRecord,
-)
-from app.models.oauth import IS_FIRST_PARTY
-from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.images import InvalidImage
 from app.services.audit.log import Change, record
@@ -86,9 +75,9 @@ class ClientDetails:
 
 _ALL = ClientFilter()
 _CLIENTS = select(
-    *columns_for(OAuthClient, OAuthClientRecord),
-    func.coalesce(AppRecord.name, "").label("app_name"),
-).outerjoin(AppRecord, AppRecord.id == OAuthClientRecord.app_id)
+    *columns_for(OAuthClient, models.OAuthClient),
+    func.coalesce(models.App.name, "").label("app_name"),
+).outerjoin(models.App, models.App.id == models.OAuthClient.app_id)
 _MAX_USERS = 20
 
 
@@ -102,16 +91,16 @@ def find_clients(
     text, query = filter_.search.strip(), _CLIENTS
     if text:
         # There are few clients: reading them all is quicker than an index would be.
-        called = contains_text(OAuthClientRecord.name, text)
-        query = query.where(or_(called, contains_text(OAuthClientRecord.client_id, text)))
+        called = contains_text(models.OAuthClient.name, text)
+        query = query.where(or_(called, contains_text(models.OAuthClient.client_id, text)))
     for column, wanted in (
-        (OAuthClientRecord.is_active, filter_.is_active),
-        (IS_FIRST_PARTY, filter_.is_first_party),
+        (models.OAuthClient.is_active, filter_.is_active),
+        (models.IS_FIRST_PARTY, filter_.is_first_party),
     ):
         if wanted is not None:
             query = query.where(column.is_(wanted))
-    order = Order((OAuthClientRecord.name, OAuthClientRecord.id))
-    whole = select(OAuthClientRecord.id)
+    order = Order((models.OAuthClient.name, models.OAuthClient.id))
+    whole = select(models.OAuthClient.id)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, _listed_client, whole)
 
@@ -119,8 +108,10 @@ def find_clients(
 @requires_person(Permission.MANAGE_APPS)
 def show_client_details(ports: Ports, actor: Actor, key: int) -> ClientDetails | None:
     """Return the client of a key with its secrets; ``None`` for none."""
-    is_on = select(ShopRecord.hosted_pages).where(ShopRecord.id == SHOP_ID).scalar_subquery()
-    query = _CLIENTS.add_columns(is_on.label("is_on")).where(OAuthClientRecord.id == key)
+    is_on = (
+        select(models.Shop.hosted_pages).where(models.Shop.id == models.SHOP_ID).scalar_subquery()
+    )
+    query = _CLIENTS.add_columns(is_on.label("is_on")).where(models.OAuthClient.id == key)
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is None:
@@ -133,9 +124,9 @@ def show_client_details(ports: Ports, actor: Actor, key: int) -> ClientDetails |
 @requires_person(Permission.MANAGE_APPS)
 def show_client_use(ports: Ports, actor: Actor, key: int) -> ClientUse:
     """Return who uses a client: customers for MANAGE_USERS, staff for MANAGE_STAFF."""
-    use, since = OAuthUseRecord, ports.clock.now() - USE_KEPT
+    use, since = models.OAuthUse, ports.clock.now() - USE_KEPT
     recent = (use.client_id == key, use.used_at > since)
-    consent, session_ = OAuthConsentRecord, SessionRecord
+    consent, session_ = models.OAuthConsent, models.Session
     counts = select(
         select(func.count()).select_from(use).where(*recent).scalar_subquery().label("people"),
         _number(consent.client_id == key).label("consents"),
@@ -145,10 +136,10 @@ def show_client_use(ports: Ports, actor: Actor, key: int) -> ClientUse:
     )
     seen = [is_staff for is_staff, permission in NEEDED.items() if actor.holds(permission)]
     people = (
-        select(UserRecord.id, UserRecord.email, UserRecord.is_staff, use.used_at)
-        .join(use, use.user_id == UserRecord.id)
-        .where(*recent, UserRecord.is_staff.in_(seen))
-        .order_by(use.used_at.desc(), UserRecord.id)
+        select(models.User.id, models.User.email, models.User.is_staff, use.used_at)
+        .join(use, use.user_id == models.User.id)
+        .where(*recent, models.User.is_staff.in_(seen))
+        .order_by(use.used_at.desc(), models.User.id)
         .limit(_MAX_USERS)
     )
     with ports.database.reading() as session:
@@ -192,7 +183,7 @@ def delete_client_logo(ports: Ports, actor: Actor, client_id: str) -> OAuthClien
 @public
 def show_client_logo(ports: Ports, actor: Actor, name: str, size: int) -> bytes | None:
     """Return the file of a client's logo: WebP by size, PNG for 0; ``None`` if there is none."""
-    logo = OAuthClientLogoRecord
+    logo = models.OAuthClientLogo
     query = select(logo.data).where(logo.name == name, logo.size == size)
     with ports.database.reading() as session:
         return session.scalar(query)
@@ -204,7 +195,7 @@ def _replace_logo(
     name = ports.randomness.token(LOGO_NAME_LENGTH) if drawn else ""
     with ports.database.transaction() as session:
         stored, client = locked_client(ports, actor, session, client_id)
-        logo = OAuthClientLogoRecord
+        logo = models.OAuthClientLogo
         session.execute(delete(logo).where(logo.client_id == stored.id))
         session.add_all(
             logo(name=name, size=size, client_id=stored.id, data=data)

@@ -1,7 +1,7 @@
 """Sessions as OAuth clients know them: their ``sid``, signing out, and reports of their end.
 
 A client is signed in by a session of the hosted pages and by that of its grant. Whatever ends one
-of them deletes its row, and the database marks what to report (``OAuthClientSessionRecord``).
+of them deletes its row, and the database marks what to report (``models.OAuthClientSession``).
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from sqlalchemy import ColumnElement, delete, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.oauth import (
     LOGOUT_EVENT,
@@ -24,7 +25,6 @@ from app.domain.oauth import (
 from app.domain.values.errors import TokenRejected
 from app.domain.values.text import Sentence, translatable
 from app.domain.values.times import MAIL_DELAYS, delay_before
-from app.models import OAuthClientRecord, OAuthClientSessionRecord, SessionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest
 from app.ports.monitoring import LOGOUT_REPORTS
@@ -48,7 +48,7 @@ _MAX_RESPONSE = 4096
 _REFUSED = 400
 _REFUSAL: Sentence = translatable("The client refused it (HTTP 400).")
 _JTI_LENGTH = 22
-_stored = OAuthClientSessionRecord
+_stored = models.OAuthClientSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def join_sessions(
     session: Session,
     client: OAuthClient,
     person: ClientPerson,
-    granted: SessionRecord,
-    signed_in: SessionRecord | None = None,
+    granted: models.Session,
+    signed_in: models.Session | None = None,
 ) -> str:
     """Return the ``sid`` of a new grant: one for each client in a sign-in at the hosted pages.
 
@@ -92,7 +92,7 @@ def join_sessions(
 
 
 @building_block
-def sid_of_grant(session: Session, granted: SessionRecord) -> str:
+def sid_of_grant(session: Session, granted: models.Session) -> str:
     """Return the ``sid`` of a grant; its name for one from before clients' sessions were kept."""
     return _sid_of(session, granted.id, granted.oauth_client_id) or granted.token
 
@@ -115,12 +115,12 @@ def end_grants_of_sign_in(session: Session, session_id: int) -> None:
     """End the grants that began in a sign-in, except those with offline access."""
     sids = select(_stored.sid).where(_stored.session_id == session_id)
     grants = (
-        select(SessionRecord.id, SessionRecord.oauth_scope)
-        .join(_stored, _stored.session_id == SessionRecord.id)
-        .where(_stored.sid.in_(sids), SessionRecord.oauth_client_id.is_not(None))
+        select(models.Session.id, models.Session.oauth_scope)
+        .join(_stored, _stored.session_id == models.Session.id)
+        .where(_stored.sid.in_(sids), models.Session.oauth_client_id.is_not(None))
     )
     ended = [row.id for row in session.execute(grants) if OFFLINE not in row.oauth_scope.split()]
-    session.execute(delete(SessionRecord).where(SessionRecord.id.in_(ended)))
+    session.execute(delete(models.Session).where(models.Session.id.in_(ended)))
 
 
 @public
@@ -154,7 +154,7 @@ HAS_ENDED = _stored.session_id.is_(None)
 @building_block
 def waits_for_worker(now: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
     """Whether a client whose turn it can be is to be told of a session that has ended."""
-    client = OAuthClientRecord
+    client = models.OAuthClient
     return (
         select(_stored.id)
         .join(client, client.id == _stored.client_id)
@@ -164,7 +164,7 @@ def waits_for_worker(now: datetime | ColumnElement[datetime]) -> ColumnElement[b
 
 
 def _is_free(now: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
-    return or_(OAuthClientRecord.logouts_after.is_(None), OAuthClientRecord.logouts_after <= now)
+    return or_(models.OAuthClient.logouts_after.is_(None), models.OAuthClient.logouts_after <= now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ def report_ended_sessions(ports: Ports, actor: Actor) -> int:
 def _claim(ports: Ports) -> OAuthClient | None:
     """Return the client that has waited longest for its turn; no other worker calls it now."""
     now = ports.clock.now()
-    record_of = OAuthClientRecord
+    record_of = models.OAuthClient
     due = exists().where(_stored.client_id == record_of.id, HAS_ENDED, _stored.due_at <= now)
     first = (
         select(record_of)
@@ -310,7 +310,7 @@ def _postpone(ports: Ports, actor: Actor, client: OAuthClient, problem: str) -> 
     """Let a client that can't be reached wait, and give up reports that have been tried enough."""
     now = ports.clock.now()
     of_client = _stored.client_id == client.id, HAS_ENDED
-    stored = OAuthClientRecord
+    stored = models.OAuthClient
     ports.metrics.count(LOGOUT_REPORTS, "failed")
     with ports.database.transaction() as session:
         failures = session.scalar(
@@ -346,7 +346,7 @@ def _failure(client: OAuthClient, reason: str) -> Change:
 
 def _release(ports: Ports, client: OAuthClient) -> None:
     """Put a client that was reached at the end of the line."""
-    stored = OAuthClientRecord
+    stored = models.OAuthClient
     with ports.database.transaction() as session:
         session.execute(
             update(stored)

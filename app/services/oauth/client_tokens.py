@@ -6,20 +6,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 
+from app import models
 from app.domain.apps.apps import NewAppToken, is_app_token, token_digest
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import APP_TOKEN_LIFETIME, REFRESH_PREFIX, OAuthClient, digest_of_secret
 from app.domain.sign_in.tokens import TokenType
 from app.domain.values.errors import TokenRejected, TrafficClosed
-from app.models import (
-    AppRecord,
-    AppTokenRecord,
-    OAuthAssertionRecord,
-    OAuthClientRecord,
-    OAuthRefreshTokenRecord,
-    SessionRecord,
-)
 from app.ports import Ports
 from app.services.authorization.register import input_decides
 from app.services.authorization.session_rights import LiveSession, find_session
@@ -48,14 +41,16 @@ def grant_app_token(
     now, name = ports.clock.now(), app_token_name(client)
     with ports.database.transaction() as session:
         # Locked, so that a client that is being disabled gets no token that outlives it.
-        stored = session.get(OAuthClientRecord, client.id, with_for_update=True)
+        stored = session.get(models.OAuthClient, client.id, with_for_update=True)
         if stored is None or not stored.is_active:
             return None
-        app = None if stored.app_id is None else session.get(AppRecord, stored.app_id)
+        app = None if stored.app_id is None else session.get(models.App, stored.app_id)
         if app is None or not (app.is_active and app.is_installed):
             return None
         session.execute(
-            delete(AppTokenRecord).where(is_app_token_of(client), AppTokenRecord.expires_at <= now)
+            delete(models.AppToken).where(
+                is_app_token_of(client), models.AppToken.expires_at <= now
+            )
         )
         record_client_use(ports, session, client)
         end = now + APP_TOKEN_LIFETIME
@@ -74,7 +69,7 @@ def claim_assertion(
     kept_until = expires + MAX_ASSERTION_LIFETIME
     try:
         with ports.database.transaction() as session:
-            session.add(OAuthAssertionRecord(digest=digest, expires_at=kept_until))
+            session.add(models.OAuthAssertion(digest=digest, expires_at=kept_until))
     except IntegrityError:
         return False
     return True
@@ -117,8 +112,8 @@ def _find_app_token(ports: Ports, client: OAuthClient, token: str) -> IssuedToke
     if not is_app_token(token):
         return None
     digest = token_digest(token)
-    query = select(AppTokenRecord.created_at, AppTokenRecord.expires_at).where(
-        AppTokenRecord.digest == digest, is_app_token_of(client)
+    query = select(models.AppToken.created_at, models.AppToken.expires_at).where(
+        models.AppToken.digest == digest, is_app_token_of(client)
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
@@ -154,16 +149,16 @@ def _find_issued(ports: Ports, actor: Actor, client: OAuthClient, token: str) ->
 def _find_refresh(ports: Ports, client: OAuthClient, token: str) -> _Issued | None:
     query = (
         select(
-            SessionRecord.token,
-            SessionRecord.user_id,
-            SessionRecord.expires_at,
-            OAuthRefreshTokenRecord.created_at,
+            models.Session.token,
+            models.Session.user_id,
+            models.Session.expires_at,
+            models.OAuthRefreshToken.created_at,
         )
-        .join(SessionRecord, SessionRecord.id == OAuthRefreshTokenRecord.session_id)
+        .join(models.Session, models.Session.id == models.OAuthRefreshToken.session_id)
         .where(
-            OAuthRefreshTokenRecord.digest == digest_of_secret(token),
-            OAuthRefreshTokenRecord.used_at.is_(None),
-            SessionRecord.expires_at > ports.clock.now(),
+            models.OAuthRefreshToken.digest == digest_of_secret(token),
+            models.OAuthRefreshToken.used_at.is_(None),
+            models.Session.expires_at > ports.clock.now(),
         )
     )
     with ports.database.reading() as session:
@@ -205,7 +200,7 @@ def revoke_grant(ports: Ports, actor: Actor, client: OAuthClient, token: str) ->
 def _revoke_app_token(ports: Ports, client: OAuthClient, token: str) -> None:
     with ports.database.transaction() as session:
         session.execute(
-            delete(AppTokenRecord).where(
-                AppTokenRecord.digest == token_digest(token), is_app_token_of(client)
+            delete(models.AppToken).where(
+                models.AppToken.digest == token_digest(token), is_app_token_of(client)
             )
         )

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, delete, false, or_, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.apps.apps import DEFAULT_OVERLAP, overlap_problem
 from app.domain.authorization.actor import Actor, holds_all_permissions
 from app.domain.authorization.permissions import Permission
@@ -30,14 +31,6 @@ from app.domain.oauth import (
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
 from app.domain.values.text_rules import is_storable
-from app.models import (
-    AppTokenRecord,
-    OAuthClientRecord,
-    OAuthClientSecretRecord,
-    OAuthUseRecord,
-    SessionRecord,
-)
-from app.models.oauth import IS_FIRST_PARTY
 from app.models.record import insert_into
 from app.ports import NamedRow, Ports, ReadSession
 from app.services.audit.log import Change, record
@@ -106,7 +99,7 @@ SIGNS_IN = ClientKind()
 @requires_person(Permission.MANAGE_APPS)
 def list_clients(ports: Ports, actor: Actor) -> tuple[OAuthClient, ...]:
     """Return all clients by name."""
-    query = select(OAuthClientRecord).order_by(OAuthClientRecord.name, OAuthClientRecord.id)
+    query = select(models.OAuthClient).order_by(models.OAuthClient.name, models.OAuthClient.id)
     with ports.database.reading() as session:
         stored = session.scalars(query).all()
         secrets = _secrets_of(session, ports.clock.now(), *(client.id for client in stored))
@@ -117,7 +110,7 @@ def list_clients(ports: Ports, actor: Actor) -> tuple[OAuthClient, ...]:
 def show_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
     """Return a client by its client ID; refuses NOT_FOUND on ``id``."""
     with ports.database.reading() as session:
-        stored = session.scalar(select(OAuthClientRecord).where(has_client_id(client_id)))
+        stored = session.scalar(select(models.OAuthClient).where(has_client_id(client_id)))
         if stored is None:
             raise Refused(_NOT_FOUND)
         return client_with_secrets(ports, session, stored)
@@ -149,7 +142,7 @@ def create_client(
     refuse_any(*client_problems(client))
     with ports.database.transaction() as session:
         _require_manager(actor, session, client)
-        stored = OAuthClientRecord(client_id=client.client_id, created_at=client.created_at)
+        stored = models.OAuthClient(client_id=client.client_id, created_at=client.created_at)
         _write(stored, client)
         session.add(stored)
         session.flush()
@@ -161,7 +154,7 @@ def create_client(
 
 
 def _act(ports: Ports, _actor: Actor, client_id: str, change: ClientChange) -> str:
-    query = select(IS_FIRST_PARTY).where(has_client_id(client_id))
+    query = select(models.IS_FIRST_PARTY).where(has_client_id(client_id))
     with ports.database.reading() as session:
         is_first_party = session.scalar(query)
     return "promotion" if change.is_first_party is True and not is_first_party else "change"
@@ -208,7 +201,7 @@ def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChan
 
 
 def _end_secrets(session: Session, client_id: int) -> int:
-    secret = OAuthClientSecretRecord
+    secret = models.OAuthClientSecret
     ended = delete(secret).where(secret.client_id == client_id).returning(secret.id)
     return len(session.scalars(ended).all())
 
@@ -230,9 +223,9 @@ def rotate_client_secret(
             raise Refused(Problem("INVALID", "This client has no secret.", "id"))
         now = ports.clock.now()
         query = (
-            select(OAuthClientSecretRecord)
-            .where(OAuthClientSecretRecord.client_id == stored.id)
-            .order_by(OAuthClientSecretRecord.id.desc())
+            select(models.OAuthClientSecret)
+            .where(models.OAuthClientSecret.client_id == stored.id)
+            .order_by(models.OAuthClientSecret.id.desc())
         )
         for number, old in enumerate(session.scalars(query).all(), 2):
             end = now + overlap
@@ -257,7 +250,7 @@ def delete_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
         stored, client = locked_client(ports, actor, session, client_id)
         if client.is_built_in:
             raise Refused(_BUILT_IN)
-        session.execute(delete(SessionRecord).where(SessionRecord.oauth_client_id == stored.id))
+        session.execute(delete(models.Session).where(models.Session.oauth_client_id == stored.id))
         _end_app_tokens(session, client)
         session.delete(stored)
         before = client_facts(client)
@@ -268,7 +261,7 @@ def delete_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
 
 @building_block
 def to_client(
-    stored: OAuthClientRecord | NamedRow,
+    stored: models.OAuthClient | NamedRow,
     secrets: tuple[ClientSecret, ...] = (),
     app_name: str = "",
 ) -> OAuthClient:
@@ -279,7 +272,7 @@ def to_client(
         redirect_uris=tuple(stored.redirect_uris.split()),
         post_logout_redirect_uris=tuple(stored.post_logout_redirect_uris.split()),
         scopes=frozenset(stored.scopes.split()),
-        # As ``IS_FIRST_PARTY`` of the model has it.
+        # As ``models.IS_FIRST_PARTY`` of the model has it.
         is_first_party=stored.is_first_party and not stored.subject_salt,
         secrets=secrets,
         app_name=app_name,
@@ -288,7 +281,7 @@ def to_client(
 
 @building_block
 def client_with_secrets(
-    ports: Ports, session: Session | ReadSession, stored: OAuthClientRecord | NamedRow
+    ports: Ports, session: Session | ReadSession, stored: models.OAuthClient | NamedRow
 ) -> OAuthClient:
     """Return what ``to_client`` does, with the secrets that work now."""
     secrets = _secrets_of(session, ports.clock.now(), stored.id)
@@ -301,20 +294,20 @@ def record_client_use(
 ) -> None:
     """Remember when the client was last given tokens, and of whom."""
     now = ports.clock.now()
-    last = OAuthClientRecord.last_used_at
+    last = models.OAuthClient.last_used_at
     session.execute(
-        update(OAuthClientRecord)
-        .where(OAuthClientRecord.id == client.id, or_(last.is_(None), last < now - _USED_EVERY))
+        update(models.OAuthClient)
+        .where(models.OAuthClient.id == client.id, or_(last.is_(None), last < now - _USED_EVERY))
         .values(last_used_at=now)
     )
     if user_id is None:
         return
-    insert = insert_into(session, OAuthUseRecord)
+    insert = insert_into(session, models.OAuthUse)
     session.execute(
         insert.values(client_id=client.id, user_id=user_id, used_at=now).on_conflict_do_update(
-            index_elements=[OAuthUseRecord.client_id, OAuthUseRecord.user_id],
+            index_elements=[models.OAuthUse.client_id, models.OAuthUse.user_id],
             set_={"used_at": insert.excluded.used_at},
-            where=OAuthUseRecord.used_at < now - _USED_EVERY,
+            where=models.OAuthUse.used_at < now - _USED_EVERY,
         )
     )
 
@@ -331,15 +324,15 @@ def is_app_token_of(client: OAuthClient) -> ColumnElement[bool]:
     One that was created by hand can have the same name.
     """
     return and_(
-        AppTokenRecord.app_id == client.app_id,
-        AppTokenRecord.name == app_token_name(client),
-        AppTokenRecord.is_by_client.is_(True),
+        models.AppToken.app_id == client.app_id,
+        models.AppToken.name == app_token_name(client),
+        models.AppToken.is_by_client.is_(True),
     )
 
 
 def _end_app_tokens(session: Session, client: OAuthClient) -> None:
     if client.app_id is not None:
-        session.execute(delete(AppTokenRecord).where(is_app_token_of(client)))
+        session.execute(delete(models.AppToken).where(is_app_token_of(client)))
 
 
 def _changed(client: OAuthClient, change: ClientChange) -> OAuthClient:
@@ -347,7 +340,7 @@ def _changed(client: OAuthClient, change: ClientChange) -> OAuthClient:
     return replace(changed, name=changed.name.strip())
 
 
-def _write(stored: OAuthClientRecord, client: OAuthClient) -> None:
+def _write(stored: models.OAuthClient, client: OAuthClient) -> None:
     stored.name = client.name
     stored.redirect_uris = " ".join(client.redirect_uris)
     stored.post_logout_redirect_uris = " ".join(client.post_logout_redirect_uris)
@@ -386,15 +379,15 @@ def client_facts(client: OAuthClient) -> Mapping[str, object]:
 @building_block
 def has_client_id(client_id: str) -> ColumnElement[bool]:
     # No database can be asked for what it cannot hold.
-    return OAuthClientRecord.client_id == client_id if is_storable(client_id) else false()
+    return models.OAuthClient.client_id == client_id if is_storable(client_id) else false()
 
 
 @building_block
 def locked_client(
     ports: Ports, actor: Actor, session: Session, client_id: str
-) -> tuple[OAuthClientRecord, OAuthClient]:
+) -> tuple[models.OAuthClient, OAuthClient]:
     """Return a client that the caller can manage, for a change of it."""
-    query = select(OAuthClientRecord).where(has_client_id(client_id))
+    query = select(models.OAuthClient).where(has_client_id(client_id))
     stored = session.scalar(query.with_for_update())
     if stored is None:
         raise Refused(_NOT_FOUND)
@@ -424,7 +417,7 @@ def is_privileged(client: OAuthClient) -> bool:
 def _add_secret(ports: Ports, session: Session, client_id: int) -> str:
     secret = f"{SECRET_PREFIX}{ports.randomness.token(SECRET_LENGTH)}"
     session.add(
-        OAuthClientSecretRecord(
+        models.OAuthClientSecret(
             client_id=client_id,
             digest=digest_of_secret(secret),
             last_four=secret[-4:],
@@ -440,9 +433,9 @@ def _secrets_of(
 ) -> Mapping[int, tuple[ClientSecret, ...]]:
     """Return the secrets of each client that work now, the newest first."""
     query = (
-        select(OAuthClientSecretRecord)
-        .where(OAuthClientSecretRecord.client_id.in_(client_ids))
-        .order_by(OAuthClientSecretRecord.id.desc())
+        select(models.OAuthClientSecret)
+        .where(models.OAuthClientSecret.client_id.in_(client_ids))
+        .order_by(models.OAuthClientSecret.id.desc())
     )
     found: dict[int, tuple[ClientSecret, ...]] = {}
     for stored in session.scalars(query):

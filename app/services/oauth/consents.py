@@ -7,18 +7,12 @@ from datetime import datetime
 from sqlalchemy import and_, delete, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import OAuthClient, store_scopes
 from app.domain.values.errors import Problem, Refused
-from app.models import (
-    OAuthClientRecord,
-    OAuthCodeRecord,
-    OAuthConsentRecord,
-    OAuthDeviceCodeRecord,
-    SessionRecord,
-)
 from app.models.record import insert_into
 from app.ports import Ports, ReadSession
 from app.ports.database import account
@@ -66,21 +60,21 @@ def not_allowed(
     if client.is_first_party:
         return frozenset()
     query = (
-        select(OAuthConsentRecord.scope)
+        select(models.OAuthConsent.scope)
         .join(
-            OAuthClientRecord,
+            models.OAuthClient,
             and_(
-                OAuthClientRecord.id == OAuthConsentRecord.client_id,
-                OAuthClientRecord.consent_version == OAuthConsentRecord.client_version,
+                models.OAuthClient.id == models.OAuthConsent.client_id,
+                models.OAuthClient.consent_version == models.OAuthConsent.client_version,
             ),
         )
-        .where(OAuthConsentRecord.user_id == user_id, OAuthConsentRecord.client_id == client.id)
+        .where(models.OAuthConsent.user_id == user_id, models.OAuthConsent.client_id == client.id)
     )
     return frozenset(scopes) - frozenset((session.scalar(query) or "").split())
 
 
 @building_block
-def can_continue(session: Session, granted: SessionRecord, client: OAuthClient) -> bool:
+def can_continue(session: Session, granted: models.Session, client: OAuthClient) -> bool:
     """Whether a grant that began earlier has its person's consent still.
 
     A third party's has it until they disconnect the client, even if they have allowed less since
@@ -89,7 +83,7 @@ def can_continue(session: Session, granted: SessionRecord, client: OAuthClient) 
     """
     if client.is_first_party:
         return True
-    stored = session.get(OAuthConsentRecord, (granted.user_id, client.id))
+    stored = session.get(models.OAuthConsent, (granted.user_id, client.id))
     if stored is None:
         return False
     was_asked = stored.created_at <= granted.created_at
@@ -119,15 +113,15 @@ def store_consent(
     user_id, now = own_id(actor), ports.clock.now()
     key = user_id, client.id
     version = client.consent_version
-    stored = session.get(OAuthConsentRecord, key, with_for_update=True)
+    stored = session.get(models.OAuthConsent, key, with_for_update=True)
     if stored is None:
         new = {"user_id": user_id, "client_id": client.id, "scope": "", "client_version": version}
-        insert = insert_into(session, OAuthConsentRecord).values(
+        insert = insert_into(session, models.OAuthConsent).values(
             **new, created_at=now, updated_at=now
         )
         # The same may be stored elsewhere at this moment: two tabs, or a device.
         session.execute(insert.on_conflict_do_nothing())
-        stored = session.get_one(OAuthConsentRecord, key, with_for_update=True)
+        stored = session.get_one(models.OAuthConsent, key, with_for_update=True)
     before = stored.scope.split() if stored.client_version == version else ()
     scope = store_scopes({*before, *scopes})
     stored.scope, stored.client_version, stored.updated_at = scope, version, now
@@ -177,36 +171,36 @@ def disconnect_program(ports: Ports, actor: Actor, client_id: str) -> None:
 def _disconnect(
     ports: Ports, actor: Actor, session: Session, user_id: int, name: str, client_id: str
 ) -> None:
-    client = session.scalar(select(OAuthClientRecord).where(has_client_id(client_id)))
+    client = session.scalar(select(models.OAuthClient).where(has_client_id(client_id)))
     stored = None
     if client is not None:
         # Locked, so that a device that is let in meanwhile is seen below or comes after this.
-        stored = session.get(OAuthConsentRecord, (user_id, client.id), with_for_update=True)
+        stored = session.get(models.OAuthConsent, (user_id, client.id), with_for_update=True)
     if client is None or stored is None:
         raise Refused(_NOT_FOUND)
-    own_sessions = select(SessionRecord.id).where(SessionRecord.user_id == user_id)
+    own_sessions = select(models.Session.id).where(models.Session.user_id == user_id)
     # A code or a device that is on its way would begin a session without consent. One that is
     # being exchanged holds its row until then, so that its session is among those that end.
     session.execute(
-        update(OAuthDeviceCodeRecord)
+        update(models.OAuthDeviceCode)
         .where(
-            OAuthDeviceCodeRecord.client_id == client.id,
-            OAuthDeviceCodeRecord.session_id.in_(own_sessions),
+            models.OAuthDeviceCode.client_id == client.id,
+            models.OAuthDeviceCode.session_id.in_(own_sessions),
         )
         .values(is_denied=True)
     )
     session.execute(
-        delete(OAuthCodeRecord).where(
-            OAuthCodeRecord.client_id == client.id, OAuthCodeRecord.session_id.in_(own_sessions)
+        delete(models.OAuthCode).where(
+            models.OAuthCode.client_id == client.id, models.OAuthCode.session_id.in_(own_sessions)
         )
     )
-    ended = delete(SessionRecord).where(
-        SessionRecord.oauth_client_id == client.id, SessionRecord.user_id == user_id
+    ended = delete(models.Session).where(
+        models.Session.oauth_client_id == client.id, models.Session.user_id == user_id
     )
     before = {
         "client": client.name,
         "scope": sorted(stored.scope.split()),
-        "sessions": len(session.scalars(ended.returning(SessionRecord.id)).all()),
+        "sessions": len(session.scalars(ended.returning(models.Session.id)).all()),
     }
     session.delete(stored)
     entry = Change("oauth_consent.revoke", "User", user_id, name, before=before)
@@ -215,21 +209,21 @@ def _disconnect(
 
 def _programs(ports: Ports, user_id: int) -> tuple[ConnectedProgram, ...]:
     is_grant = and_(
-        SessionRecord.oauth_client_id == OAuthClientRecord.id,
-        SessionRecord.user_id == user_id,
-        SessionRecord.expires_at > ports.clock.now(),
+        models.Session.oauth_client_id == models.OAuthClient.id,
+        models.Session.user_id == user_id,
+        models.Session.expires_at > ports.clock.now(),
     )
     query = (
         select(
-            OAuthClientRecord,
-            OAuthConsentRecord.scope,
-            OAuthConsentRecord.created_at,
-            SessionRecord.oauth_scope,
+            models.OAuthClient,
+            models.OAuthConsent.scope,
+            models.OAuthConsent.created_at,
+            models.Session.oauth_scope,
         )
-        .join(OAuthConsentRecord, OAuthConsentRecord.client_id == OAuthClientRecord.id)
-        .outerjoin(SessionRecord, is_grant)
-        .where(OAuthConsentRecord.user_id == user_id)
-        .order_by(OAuthClientRecord.name, OAuthClientRecord.id)
+        .join(models.OAuthConsent, models.OAuthConsent.client_id == models.OAuthClient.id)
+        .outerjoin(models.Session, is_grant)
+        .where(models.OAuthConsent.user_id == user_id)
+        .order_by(models.OAuthClient.name, models.OAuthClient.id)
     )
     with ports.database.reading() as session:
         rows = session.execute(query).all()

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.oauth import (
     CODE_LENGTH,
@@ -27,7 +28,6 @@ from app.domain.oauth import (
 from app.domain.sign_in.devices import device_of
 from app.domain.sign_in.rate_limits import DEVICE_CODE
 from app.domain.values.errors import Problem, Refused, TrafficClosed
-from app.models import OAuthClientRecord, OAuthDeviceCodeRecord, SessionRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.services.audit.log import Change, record
@@ -139,7 +139,7 @@ def _store(
     now = ports.clock.now()
     with ports.database.transaction() as session:
         session.add(
-            OAuthDeviceCodeRecord(
+            models.OAuthDeviceCode(
                 digest=digest_of_secret(codes.device_code),
                 user_code=ports.encryption.fingerprint(_PURPOSE, codes.user_code),
                 client_id=client.id,
@@ -159,7 +159,7 @@ _PURPOSE = "oauth user code"
 def _waits(ports: Ports, user_code: str) -> ColumnElement[bool]:
     """Return the condition that finds the device of a code that a person has entered."""
     known = ports.encryption.known_fingerprints(_PURPOSE, read_user_code(user_code))
-    stored = OAuthDeviceCodeRecord
+    stored = models.OAuthDeviceCode
     is_waiting = stored.session_id.is_(None) & (stored.expires_at > ports.clock.now())
     return stored.user_code.in_(known) & is_waiting
 
@@ -186,10 +186,10 @@ def find_waiting_device(
 
 def _find_waiting(ports: Ports, actor: Actor, user_code: str) -> tuple[WaitingDevice | None, bool]:
     """Return the device of a code, and whether the caller is at the console."""
-    here = select(SessionRecord.in_console).where(SessionRecord.id == actor.session_id)
+    here = select(models.Session.in_console).where(models.Session.id == actor.session_id)
     query = (
-        select(OAuthDeviceCodeRecord, OAuthClientRecord, here.scalar_subquery())
-        .join(OAuthClientRecord, OAuthClientRecord.id == OAuthDeviceCodeRecord.client_id)
+        select(models.OAuthDeviceCode, models.OAuthClient, here.scalar_subquery())
+        .join(models.OAuthClient, models.OAuthClient.id == models.OAuthDeviceCode.client_id)
         .where(_waits(ports, user_code), _CAN_ASK)
     )
     with ports.database.reading() as session:
@@ -230,7 +230,7 @@ def _count_code(ports: Ports, actor: Actor) -> None:
         raise Refused(_TOO_MANY)
 
 
-_CAN_ASK = OAuthClientRecord.is_active & OAuthClientRecord.allows_devices
+_CAN_ASK = models.OAuthClient.is_active & models.OAuthClient.allows_devices
 
 
 def _asks_for_rights(
@@ -291,10 +291,10 @@ def _decide(
         "scope": store_scopes(device.scopes),
     }
     claim = (
-        update(OAuthDeviceCodeRecord)
+        update(models.OAuthDeviceCode)
         .where(_waits(ports, device.user_code))
         .values(**decision)
-        .returning(OAuthDeviceCodeRecord.id)
+        .returning(models.OAuthDeviceCode.id)
     )
     if actor.session_id is None or session.scalar(claim) is None:
         raise Refused(_UNKNOWN)
@@ -312,9 +312,9 @@ def _decide(
 def find_device(ports: Ports, actor: Actor, device_code: str) -> StoredDevice | None:
     """Return the device that polls with ``device_code``; ``None`` for any other text."""
     query = (
-        select(OAuthDeviceCodeRecord, OAuthClientRecord.client_id)
-        .join(OAuthClientRecord, OAuthClientRecord.id == OAuthDeviceCodeRecord.client_id)
-        .where(OAuthDeviceCodeRecord.digest == digest_of_secret(device_code))
+        select(models.OAuthDeviceCode, models.OAuthClient.client_id)
+        .join(models.OAuthClient, models.OAuthClient.id == models.OAuthDeviceCode.client_id)
+        .where(models.OAuthDeviceCode.digest == digest_of_secret(device_code))
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
@@ -335,7 +335,7 @@ def polls_too_often(ports: Ports, actor: Actor, device_id: int) -> bool:
     """Record a device's poll; return whether it came too early, so that it must wait longer."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        stored = session.get(OAuthDeviceCodeRecord, device_id, with_for_update=True)
+        stored = session.get(models.OAuthDeviceCode, device_id, with_for_update=True)
         if stored is None:
             return False
         wait = timedelta(seconds=stored.interval)
@@ -353,7 +353,7 @@ def use_device(ports: Ports, actor: Actor, client: OAuthClient, device_id: int) 
     ``None`` for one that was used, denied or has expired, and if the sign-in behind it has ended
     or no longer counts. Raises ``TrafficClosed`` as ``use_code`` does; it can ask again then.
     """
-    stored = OAuthDeviceCodeRecord
+    stored = models.OAuthDeviceCode
     claim = (
         delete(stored)
         .where(

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import (
     STAFF_SCOPE,
@@ -37,13 +38,6 @@ from app.domain.second_factors import used_second_factor
 from app.domain.shop.settings import rejects_password_sessions
 from app.domain.sign_in.tokens import LIMIT
 from app.domain.values.errors import PermissionDenied, TrafficClosed
-from app.models import (
-    OAuthClientRecord,
-    OAuthClientSecretRecord,
-    OAuthCodeRecord,
-    OAuthRefreshTokenRecord,
-    SessionRecord,
-)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -131,7 +125,9 @@ class Granted:
 @public
 def find_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient | None:
     """Return the enabled client of that client ID; ``None`` for none, whatever the text."""
-    query = select(OAuthClientRecord).where(has_client_id(client_id), OAuthClientRecord.is_active)
+    query = select(models.OAuthClient).where(
+        has_client_id(client_id), models.OAuthClient.is_active
+    )
     with ports.database.reading() as session:
         stored = session.scalar(query)
         return None if stored is None else to_client(stored)
@@ -151,9 +147,9 @@ def form_target(ports: Ports, actor: Actor, path: str) -> str:
 @public
 def is_client_secret(ports: Ports, actor: Actor, client: OAuthClient, secret: str) -> bool:
     """Whether ``secret`` is one of the client's that works now; compared by its SHA-256."""
-    query = select(OAuthClientSecretRecord.expires_at).where(
-        OAuthClientSecretRecord.client_id == client.id,
-        OAuthClientSecretRecord.digest == digest_of_secret(secret),
+    query = select(models.OAuthClientSecret.expires_at).where(
+        models.OAuthClientSecret.client_id == client.id,
+        models.OAuthClientSecret.digest == digest_of_secret(secret),
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
@@ -176,7 +172,7 @@ def issue_code(ports: Ports, actor: Actor, asked: CodeRequest) -> str:
     with ports.database.transaction() as session:
         require_second_factor(session, actor)
         session.add(
-            OAuthCodeRecord(
+            models.OAuthCode(
                 digest=digest_of_secret(code),
                 client_id=client.id,
                 session_id=actor.session_id,
@@ -201,10 +197,10 @@ def require_second_factor(session: Session, actor: Actor) -> None:
 @input_decides
 def find_code(ports: Ports, actor: Actor, client: OAuthClient, code: str) -> StoredCode | None:
     """Return the code if it was issued to ``client`` and hasn't expired."""
-    query = select(OAuthCodeRecord).where(
-        OAuthCodeRecord.digest == digest_of_secret(code),
-        OAuthCodeRecord.client_id == client.id,
-        OAuthCodeRecord.expires_at > ports.clock.now(),
+    query = select(models.OAuthCode).where(
+        models.OAuthCode.digest == digest_of_secret(code),
+        models.OAuthCode.client_id == client.id,
+        models.OAuthCode.expires_at > ports.clock.now(),
     )
     with ports.database.reading() as session:
         found = session.scalar(query)
@@ -224,15 +220,15 @@ def use_code(ports: Ports, actor: Actor, client: OAuthClient, code_id: int) -> G
     """
     with ports.database.transaction() as session:
         claim = (
-            update(OAuthCodeRecord)
-            .where(OAuthCodeRecord.id == code_id, OAuthCodeRecord.used_at.is_(None))
+            update(models.OAuthCode)
+            .where(models.OAuthCode.id == code_id, models.OAuthCode.used_at.is_(None))
             .values(used_at=ports.clock.now())
-            .returning(OAuthCodeRecord.id)
+            .returning(models.OAuthCode.id)
         )
         if session.scalar(claim) is None:
             _end_replayed(ports, actor, session, code_id)
             return None
-        code = session.get_one(OAuthCodeRecord, code_id)
+        code = session.get_one(models.OAuthCode, code_id)
         approval = Approval(code.session_id, code.scope, code.authenticated_at)
         begun = begin_grant(ports, actor, session, client, approval)
         code.granted_session_id = None if begun is None else begun.session_id
@@ -265,7 +261,7 @@ class BegunGrant:
 
 
 def _end_replayed(ports: Ports, actor: Actor, session: Session, code_id: int) -> None:
-    code = session.get(OAuthCodeRecord, code_id)
+    code = session.get(models.OAuthCode, code_id)
     granted = None if code is None else code.granted_session_id
     if granted is not None:
         end_grant(ports, actor, session, granted, "An authorization code was used twice.")
@@ -273,7 +269,7 @@ def _end_replayed(ports: Ports, actor: Actor, session: Session, code_id: int) ->
 
 @building_block
 def end_grant(ports: Ports, actor: Actor, session: Session, session_id: int, reason: str) -> None:
-    stored = session.get(SessionRecord, session_id)
+    stored = session.get(models.Session, session_id)
     if stored is None:
         return
     after = {"reason": reason, "oauth_client": stored.oauth_client_id}
@@ -290,7 +286,7 @@ def begin_grant(
     It has the scopes of the approval that the client still has. Raises ``TrafficClosed`` as
     ``use_code`` does.
     """
-    signed_in = session.get_one(SessionRecord, approval.session_id)
+    signed_in = session.get_one(models.Session, approval.session_id)
     asked = read_client_grant(client.id, approval.scope, is_first_party=client.is_first_party)
     asked = asked.within(client.scopes)
     judged = judge_grant(find_session(ports, signed_in.token, signed_in.user_id), asked)
@@ -314,7 +310,7 @@ def begin_grant(
         return None
     session.flush()
     granted = session.scalars(
-        select(SessionRecord).where(SessionRecord.token == opened.token)
+        select(models.Session).where(models.Session.token == opened.token)
     ).one()
     person = ClientPerson(issuer_of(actor), client.subject_of(signed_in.user_id))
     behind = None if approval.is_of_device else signed_in
@@ -399,7 +395,7 @@ def _named_in_token(live: LiveSession) -> User:
     return replace(user, email=email, is_staff=user.is_staff and client.is_for_staff)
 
 
-def _provider_of(signed_in: SessionRecord) -> ProviderSession | None:
+def _provider_of(signed_in: models.Session) -> ProviderSession | None:
     """Return where the sign-in began, so that the provider ends the grant with its own session."""
     if signed_in.provider_id is None or signed_in.identity_id is None:
         return None
@@ -412,7 +408,7 @@ def _provider_of(signed_in: SessionRecord) -> ProviderSession | None:
 def _add_refresh_token(ports: Ports, session: Session, session_id: int) -> str:
     token = f"{REFRESH_PREFIX}{ports.randomness.token(SECRET_LENGTH)}"
     session.add(
-        OAuthRefreshTokenRecord(
+        models.OAuthRefreshToken(
             digest=digest_of_secret(token), session_id=session_id, created_at=ports.clock.now()
         )
     )
@@ -424,15 +420,15 @@ def find_refresh_token(ports: Ports, actor: Actor, token: str) -> StoredRefreshT
     """Return a refresh token whose grant is alive; ``None`` for any other text."""
     query = (
         select(
-            OAuthRefreshTokenRecord.id,
-            SessionRecord.oauth_client_id,
-            SessionRecord.oauth_scope,
-            SessionRecord.expires_at,
+            models.OAuthRefreshToken.id,
+            models.Session.oauth_client_id,
+            models.Session.oauth_scope,
+            models.Session.expires_at,
         )
-        .join(SessionRecord, SessionRecord.id == OAuthRefreshTokenRecord.session_id)
+        .join(models.Session, models.Session.id == models.OAuthRefreshToken.session_id)
         .where(
-            OAuthRefreshTokenRecord.digest == digest_of_secret(token),
-            SessionRecord.oauth_client_id.is_not(None),
+            models.OAuthRefreshToken.digest == digest_of_secret(token),
+            models.Session.oauth_client_id.is_not(None),
         )
     )
     with ports.database.reading() as session:
@@ -465,8 +461,8 @@ def use_refresh_token(
     ``TrafficClosed`` as ``use_code`` does.
     """
     with ports.database.transaction() as session:
-        used = session.get(OAuthRefreshTokenRecord, token_id, with_for_update=True)
-        kept = None if used is None else session.get(SessionRecord, used.session_id)
+        used = session.get(models.OAuthRefreshToken, token_id, with_for_update=True)
+        kept = None if used is None else session.get(models.Session, used.session_id)
         if used is None or kept is None or kept.oauth_client_id != client.id:
             return None
         if used.used_at is not None:
@@ -489,7 +485,7 @@ def use_refresh_token(
     return sign_grant(ports, actor, client, begun, is_limited=scopes is not None)
 
 
-def _opened_again(ports: Ports, kept: SessionRecord, live: LiveSession) -> OpenedSession:
+def _opened_again(ports: Ports, kept: models.Session, live: LiveSession) -> OpenedSession:
     """Return the session of a grant as if it had begun now, to the same end."""
     return OpenedSession(
         token=kept.token,

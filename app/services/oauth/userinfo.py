@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User, avatar_path
 from app.domain.authorization.actor import STAFF_SCOPE, Actor
 from app.domain.oauth import ADDRESS, EMAIL, OPENID, PHONE, PROFILE
 from app.domain.second_factors import used_second_factor
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
-from app.models import OAuthClientRecord
 from app.ports import Ports
 from app.services.accounts.stored_addresses import addresses_by_user
 from app.services.authorization.register import account_owner_only, building_block, clients_with
@@ -37,7 +37,7 @@ def show_claims(ports: Ports, actor: Actor) -> Mapping[str, object]:
     if found.found is None:
         raise TokenRejected(TokenFault.INVALID)
     user = effective_user(found.found, found.shop_state.switches)
-    query = select(OAuthClientRecord).where(OAuthClientRecord.id == actor.client.client_id)
+    query = select(models.OAuthClient).where(models.OAuthClient.id == actor.client.client_id)
     with ports.database.reading() as session:
         client = session.scalar(query)
     if client is None:

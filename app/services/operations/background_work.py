@@ -5,16 +5,8 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, func, literal, or_, select, update
 
+from app import models
 from app.domain.authorization.actor import Actor
-from app.models import (
-    AppInstallationRecord,
-    HeartbeatRecord,
-    OAuthClientSessionRecord,
-    OutboxEventRecord,
-    OutboxMailRecord,
-    ResetRequestRecord,
-    ShopRecord,
-)
 from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.services.authorization.register import building_block, internal
@@ -47,7 +39,7 @@ class WorkerStatus:
 def record_heartbeat(ports: Ports, actor: Actor) -> int:
     """Record a heartbeat; return 0: no work is left."""
     with ports.database.transaction() as session:
-        session.execute(update(HeartbeatRecord).values(beat_at=ports.shared_clock.now()))
+        session.execute(update(models.Heartbeat).values(beat_at=ports.shared_clock.now()))
     return 0
 
 
@@ -56,17 +48,17 @@ def read_worker_status(ports: Ports) -> WorkerStatus:
     """Read by indexes that hold only what is still to be done."""
     now = ports.shared_clock.now()
     event = (
-        select(OutboxEventRecord.issued_at)
-        .where(OutboxEventRecord.closed_at.is_(None))
-        .order_by(OutboxEventRecord.id)
+        select(models.OutboxEvent.issued_at)
+        .where(models.OutboxEvent.closed_at.is_(None))
+        .order_by(models.OutboxEvent.id)
         .limit(1)
     )
-    mail = select(func.min(OutboxMailRecord.next_attempt_at)).where(
-        OutboxMailRecord.next_attempt_at <= now
+    mail = select(func.min(models.OutboxMail.next_attempt_at)).where(
+        models.OutboxMail.next_attempt_at <= now
     )
     query = select(
-        HeartbeatRecord.beat_at,
-        HeartbeatRecord.backed_up_at,
+        models.Heartbeat.beat_at,
+        models.Heartbeat.backed_up_at,
         event.scalar_subquery(),
         mail.scalar_subquery(),
     )
@@ -117,10 +109,12 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
     status = read_worker_status(ports)
     one = select(literal(1).label("one"))
     query = select(
-        count_up_to(one.where(OutboxEventRecord.closed_at.is_(None)), MAX_COUNTED),
-        count_up_to(one.where(is_due(OutboxMailRecord.next_attempt_at, now)), MAX_COUNTED),
-        count_up_to(select(OAuthClientSessionRecord.sid).where(HAS_ENDED).distinct(), MAX_COUNTED),
-        select(func.min(OAuthClientSessionRecord.first_attempt_at))
+        count_up_to(one.where(models.OutboxEvent.closed_at.is_(None)), MAX_COUNTED),
+        count_up_to(one.where(is_due(models.OutboxMail.next_attempt_at, now)), MAX_COUNTED),
+        count_up_to(
+            select(models.OAuthClientSession.sid).where(HAS_ENDED).distinct(), MAX_COUNTED
+        ),
+        select(func.min(models.OAuthClientSession.first_attempt_at))
         .where(HAS_ENDED)
         .scalar_subquery(),
     )
@@ -147,22 +141,25 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
 _HOST_NOW = bindparam("host_now", type_=UtcDateTime)
 
 _WAITING = {
-    "events": select(OutboxEventRecord.id).where(*fanout.IS_OPEN).exists(),
+    "events": select(models.OutboxEvent.id).where(*fanout.IS_OPEN).exists(),
     "dispatch": dispatch.CAN_SEND,
     "mail": or_(
-        select(ResetRequestRecord.id).exists(),
-        select(OutboxMailRecord.id).where(OutboxMailRecord.awaited_event_id.is_not(None)).exists(),
-        select(OutboxMailRecord.id)
-        .where(is_due(OutboxMailRecord.next_attempt_at, _HOST_NOW))
+        select(models.ResetRequest.id).exists(),
+        select(models.OutboxMail.id)
+        .where(models.OutboxMail.awaited_event_id.is_not(None))
+        .exists(),
+        select(models.OutboxMail.id)
+        .where(is_due(models.OutboxMail.next_attempt_at, _HOST_NOW))
         .exists(),
     ),
     "logouts": waits_for_worker(_HOST_NOW),
-    "installations": select(AppInstallationRecord.id)
-    .where(AppInstallationRecord.next_attempt_at <= _HOST_NOW)
+    "installations": select(models.AppInstallation.id)
+    .where(models.AppInstallation.next_attempt_at <= _HOST_NOW)
     .exists(),
-    "storefront": select(ShopRecord.id)
+    "storefront": select(models.Shop.id)
     .where(
-        ShopRecord.allow_storefront_traffic.is_(False), ShopRecord.storefront_opens_at <= _HOST_NOW
+        models.Shop.allow_storefront_traffic.is_(False),
+        models.Shop.storefront_opens_at <= _HOST_NOW,
     )
     .exists(),
 }

@@ -7,9 +7,9 @@ from pathlib import Path
 from sqlalchemy import select, update
 from sqlalchemy.exc import InternalError
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.values.installation import VERSION, BackupFailed, DatabaseUnavailable, SchemaBehind
-from app.models import HeartbeatRecord, ShopRecord
 from app.ports import Ports
 from app.ports.database import BackupFacts, BackupKey, BackupLock
 from app.services.authorization.register import internal
@@ -47,7 +47,7 @@ def create_backup(
     if revision == ports.schema.newest():
         # A replica can be backed up, but not written to.
         with suppress(InternalError, DatabaseUnavailable), ports.database.transaction() as session:
-            session.execute(update(HeartbeatRecord).values(backed_up_at=ports.shared_clock.now()))
+            session.execute(update(models.Heartbeat).values(backed_up_at=ports.shared_clock.now()))
     return facts, size
 
 
@@ -94,7 +94,7 @@ def restore_backup(
             if withdrawn:
                 mark_withdrawn(session, sorted(withdrawn), ports.clock.now())
                 session.execute(
-                    update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1)
+                    update(models.Shop).values(keys_version=models.Shop.keys_version + 1)
                 )
     return facts
 
@@ -105,7 +105,7 @@ def _has_worker(ports: Ports) -> bool:
         return False
     try:
         with ports.database.reading() as session:
-            beat_at = session.scalar(select(HeartbeatRecord.beat_at))
+            beat_at = session.scalar(select(models.Heartbeat.beat_at))
     except SchemaBehind:
         return False  # other tables than Latchkey's, or of a version before the heartbeat
     return beat_at is not None and ports.shared_clock.now() - beat_at < _WORKER_SEEN

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, delete, exists, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
+from app import models
 from app.domain.apps.apps import EXPIRED_TOKEN_KEPT
 from app.domain.authorization.actor import Actor
 from app.domain.commerce.sales import CHECKOUT_RETENTION
@@ -15,31 +16,6 @@ from app.domain.oauth import USE_KEPT
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.webhooks import MAX_TEMPORARY_AGE, TEMPORARY_URL, has_own_app
-from app.models import (
-    AccountLinkRecord,
-    AppRecord,
-    AppTokenRecord,
-    AuditRecord,
-    CheckoutRecord,
-    DeliveryRecord,
-    EmailCodeRecord,
-    FormAnswerRecord,
-    FormSubmissionRecord,
-    KnownDeviceRecord,
-    OAuthAssertionRecord,
-    OAuthClientSessionRecord,
-    OAuthCodeRecord,
-    OAuthDeviceCodeRecord,
-    OAuthUseRecord,
-    OidcStateRecord,
-    OutboxEventRecord,
-    OutboxMailRecord,
-    ProviderTokenRecord,
-    SecondFactorChallengeRecord,
-    SessionRecord,
-    SignInEventRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.services.apps.activity import delete_old_activity
 from app.services.apps.app_changes import delete_app
@@ -58,11 +34,11 @@ def delete_expired_endpoints(ports: Ports, actor: Actor) -> int:
     Returns how many there were.
     """
     query = (
-        select(WebhookRecord.id, WebhookRecord.name, AppRecord.id, AppRecord.name)
-        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        select(models.Webhook.id, models.Webhook.name, models.App.id, models.App.name)
+        .join(models.App, models.App.id == models.Webhook.app_id)
         .where(
-            WebhookRecord.target_url == TEMPORARY_URL,
-            WebhookRecord.created_at <= ports.clock.now() - MAX_TEMPORARY_AGE,
+            models.Webhook.target_url == TEMPORARY_URL,
+            models.Webhook.created_at <= ports.clock.now() - MAX_TEMPORARY_AGE,
         )
     )
     with ports.database.reading() as session:
@@ -77,8 +53,8 @@ def delete_expired_endpoints(ports: Ports, actor: Actor) -> int:
 
 
 _AT_ONCE = 1000
-_PAUSED = select(WebhookRecord.id).where(WebhookRecord.paused_at.is_not(None))
-_KNOWN_TO_CLIENTS = exists().where(OAuthClientSessionRecord.session_id == SessionRecord.id)
+_PAUSED = select(models.Webhook.id).where(models.Webhook.paused_at.is_not(None))
+_KNOWN_TO_CLIENTS = exists().where(models.OAuthClientSession.session_id == models.Session.id)
 _DEVICE_KEPT = timedelta(days=365)
 _NO_SYNC = {"synchronize_session": False}
 _MAX_OPAQUE_TOKEN_LENGTH = timedelta(days=90)
@@ -133,39 +109,39 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         # First, and sessions only without them: what has merely expired isn't reported as ended.
         client_sessions=_forget_client_sessions(ports),
         sessions=_delete_old(
-            ports, SessionRecord.id, SessionRecord.expires_at, ~_KNOWN_TO_CLIENTS
+            ports, models.Session.id, models.Session.expires_at, ~_KNOWN_TO_CLIENTS
         ),
-        links=_delete_old(ports, AccountLinkRecord.id, AccountLinkRecord.expires_at),
-        sign_ins=_delete_old(ports, OidcStateRecord.digest, OidcStateRecord.expires_at),
+        links=_delete_old(ports, models.AccountLink.id, models.AccountLink.expires_at),
+        sign_ins=_delete_old(ports, models.OidcState.digest, models.OidcState.expires_at),
         sign_in_events=_delete_old(
             ports,
-            SignInEventRecord.id,
-            SignInEventRecord.at,
+            models.SignInEvent.id,
+            models.SignInEvent.at,
             older_by=timedelta(days=ports.configuration.sign_in_log_days),
         ),
         mails=_delete_old(
             ports,
-            OutboxMailRecord.id,
-            OutboxMailRecord.created_at,
-            OutboxMailRecord.next_attempt_at.is_(None),
+            models.OutboxMail.id,
+            models.OutboxMail.created_at,
+            models.OutboxMail.next_attempt_at.is_(None),
             older_by=timedelta(days=ports.configuration.mail_log_days),
         ),
         audit_entries=_delete_audit_entries(ports),
         profile_changes=_delete_old(
             ports,
-            AuditRecord.id,
-            AuditRecord.at,
-            AuditRecord.own_profile == true(),
+            models.AuditEntry.id,
+            models.AuditEntry.at,
+            models.AuditEntry.own_profile == true(),
             older_by=timedelta(days=ports.configuration.profile_changes_days),
         ),
         provider_tokens=_delete_old(
             ports,
-            ProviderTokenRecord.digest,
-            ProviderTokenRecord.first_seen_at,
+            models.ProviderToken.digest,
+            models.ProviderToken.first_seen_at,
             older_by=_MAX_OPAQUE_TOKEN_LENGTH,
         ),
         app_tokens=_delete_old(
-            ports, AppTokenRecord.id, AppTokenRecord.expires_at, older_by=EXPIRED_TOKEN_KEPT
+            ports, models.AppToken.id, models.AppToken.expires_at, older_by=EXPIRED_TOKEN_KEPT
         ),
         traffic_counts=delete_old_traffic(ports) + delete_old_activity(ports),
         throttle_counters=ports.throttle.delete_expired(
@@ -174,52 +150,54 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         keys=delete_old_keys(ports, actor),
         deliveries=_delete_old(
             ports,
-            DeliveryRecord.id,
-            DeliveryRecord.created_at,
-            or_(DeliveryRecord.next_attempt_at.is_(None), DeliveryRecord.webhook_id.in_(_PAUSED)),
+            models.Delivery.id,
+            models.Delivery.created_at,
+            or_(
+                models.Delivery.next_attempt_at.is_(None), models.Delivery.webhook_id.in_(_PAUSED)
+            ),
             older_by=RETENTION,
         ),
         events=_delete_old(
-            ports, OutboxEventRecord.id, OutboxEventRecord.closed_at, older_by=RETENTION
+            ports, models.OutboxEvent.id, models.OutboxEvent.closed_at, older_by=RETENTION
         ),
         carts=_delete_old(
-            ports, CheckoutRecord.id, CheckoutRecord.updated_at, older_by=CHECKOUT_RETENTION
+            ports, models.Checkout.id, models.Checkout.updated_at, older_by=CHECKOUT_RETENTION
         ),
         form_submissions=_delete_old(
-            ports, FormSubmissionRecord.key, FormSubmissionRecord.expires_at
+            ports, models.FormSubmission.key, models.FormSubmission.expires_at
         ),
-        form_answers=_delete_old(ports, FormAnswerRecord.key, FormAnswerRecord.expires_at),
+        form_answers=_delete_old(ports, models.FormAnswer.key, models.FormAnswer.expires_at),
         temporary_endpoints=delete_expired_endpoints(ports, actor),
         challenges=_delete_old(
-            ports, SecondFactorChallengeRecord.id, SecondFactorChallengeRecord.expires_at
+            ports, models.SecondFactorChallenge.id, models.SecondFactorChallenge.expires_at
         )
-        + _delete_old(ports, EmailCodeRecord.id, EmailCodeRecord.created_at, older_by=KEPT),
+        + _delete_old(ports, models.EmailCode.id, models.EmailCode.created_at, older_by=KEPT),
         known_devices=_delete_old_devices(ports),
-        oauth_codes=_delete_old(ports, OAuthCodeRecord.id, OAuthCodeRecord.expires_at),
+        oauth_codes=_delete_old(ports, models.OAuthCode.id, models.OAuthCode.expires_at),
         oauth_assertions=_delete_old(
-            ports, OAuthAssertionRecord.digest, OAuthAssertionRecord.expires_at
+            ports, models.OAuthAssertion.digest, models.OAuthAssertion.expires_at
         ),
         oauth_device_codes=_delete_old(
-            ports, OAuthDeviceCodeRecord.id, OAuthDeviceCodeRecord.expires_at
+            ports, models.OAuthDeviceCode.id, models.OAuthDeviceCode.expires_at
         ),
         oauth_uses=_delete_old_uses(ports),
     )
 
 
 def _forget_client_sessions(ports: Ports) -> int:
-    expired = select(SessionRecord.id).where(SessionRecord.expires_at <= ports.clock.now())
-    forget = delete(OAuthClientSessionRecord).where(
-        OAuthClientSessionRecord.session_id.in_(expired)
+    expired = select(models.Session.id).where(models.Session.expires_at <= ports.clock.now())
+    forget = delete(models.OAuthClientSession).where(
+        models.OAuthClientSession.session_id.in_(expired)
     )
     with ports.database.transaction() as session:
-        return len(session.scalars(forget.returning(OAuthClientSessionRecord.id)).all())
+        return len(session.scalars(forget.returning(models.OAuthClientSession.id)).all())
 
 
 def _delete_old_uses(ports: Ports) -> int:
     """Forget who used an OAuth client more than 30 days ago."""
-    old = delete(OAuthUseRecord).where(OAuthUseRecord.used_at <= ports.clock.now() - USE_KEPT)
+    old = delete(models.OAuthUse).where(models.OAuthUse.used_at <= ports.clock.now() - USE_KEPT)
     with ports.database.transaction() as session:
-        return len(session.scalars(old.returning(OAuthUseRecord.client_id)).all())
+        return len(session.scalars(old.returning(models.OAuthUse.client_id)).all())
 
 
 def _delete_audit_entries(ports: Ports) -> int:
@@ -229,7 +207,7 @@ def _delete_audit_entries(ports: Ports) -> int:
 
 def _delete_old_devices(ports: Ports) -> int:
     """Keep the newest of each account: without any, the next new device wouldn't be mailed."""
-    device, newer = KnownDeviceRecord, aliased(KnownDeviceRecord)
+    device, newer = models.KnownDevice, aliased(models.KnownDevice)
     is_old = device.last_used_at <= ports.clock.now() - _DEVICE_KEPT
     has_newer = exists().where(
         newer.user_id == device.user_id, newer.last_used_at > device.last_used_at

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select, text
 
+from app import models
 from app.domain.accounts.users import MAX_AVATAR_SIZE
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import RETENTION
@@ -25,8 +26,6 @@ from app.domain.values.installation import (
     Unreachable,
 )
 from app.domain.values.ip_addresses import Network, parse_address
-from app.models import ForwardingRecord, ShopRecord, SignInEventRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from app.ports.mail import MailUndeliverable
@@ -162,7 +161,7 @@ def template_findings(ports: Ports) -> Iterator[CheckResult]:
 def sender_finding(ports: Ports) -> Iterator[CheckResult]:
     """Yield a warning about emails that an app is to send, if no active app can."""
     with ports.database.reading() as session:
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        shop = session.get_one(models.Shop, models.SHOP_ID)
     kinds = mails_without_app(ports, shop)
     if kinds:
         names = ", ".join(kind_label(kind) for kind in kinds)
@@ -298,9 +297,9 @@ def _paused_finding(backlog: EndpointBacklog, since: datetime, now: datetime) ->
 def forwarding_findings(ports: Ports) -> Iterator[CheckResult]:
     """Report peers that forwarded requests in the last day without being trusted proxies."""
     lately = (
-        select(ForwardingRecord.peer)
-        .where(ForwardingRecord.last_seen_at > ports.clock.now() - _LATELY)
-        .order_by(ForwardingRecord.requests.desc())
+        select(models.Forwarding.peer)
+        .where(models.Forwarding.last_seen_at > ports.clock.now() - _LATELY)
+        .order_by(models.Forwarding.requests.desc())
         .limit(_MAX_PEERS)
     )
     with ports.database.reading() as session:
@@ -453,10 +452,10 @@ def _forwarding(ports: Ports, trusted: Sequence[Network]) -> CheckResult:
 
 def _recent_addresses(ports: Ports) -> list[str]:
     lately = (
-        select(SignInEventRecord.address)
-        .where(SignInEventRecord.at > ports.clock.now() - _LATELY)
-        .where(SignInEventRecord.address != "")
-        .order_by(SignInEventRecord.at.desc(), SignInEventRecord.id.desc())
+        select(models.SignInEvent.address)
+        .where(models.SignInEvent.at > ports.clock.now() - _LATELY)
+        .where(models.SignInEvent.address != "")
+        .order_by(models.SignInEvent.at.desc(), models.SignInEvent.id.desc())
         .limit(_EVENTS_READ)
     )
     with ports.database.reading() as session:

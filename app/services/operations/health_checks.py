@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import func, or_, select
 from sqlalchemy import text as statement
 
+from app import models
 from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.shop.lockouts import SettingsManagers
@@ -25,7 +26,6 @@ from app.domain.values.installation import (
     Unreachable,
 )
 from app.domain.values.text import text
-from app.models import AuditRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import building_block, internal
 from app.services.identity.providers import has_sign_on
@@ -117,7 +117,7 @@ def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> CheckResult:
 @building_block
 def second_factor_findings(ports: Ports) -> Iterator[CheckResult]:
     """Whether all staff have the second factor that the shop requires; none while it doesn't."""
-    query = select(ShopRecord.second_factor_from, staff_without_second_factor().label("without"))
+    query = select(models.Shop.second_factor_from, staff_without_second_factor().label("without"))
     with ports.database.reading() as session:
         row = session.execute(query).one()
     begins = row.second_factor_from
@@ -145,10 +145,10 @@ def email_twin_findings(ports: Ports) -> Iterator[CheckResult]:
 
     They are from when those were different emails.
     """
-    encoded = select(UserRecord.email).where(UserRecord.email.like("%@%xn--%"))
+    encoded = select(models.User.email).where(models.User.email.like("%@%xn--%"))
     with ports.database.reading() as session:
         others = {normalize_email(email): email for email in session.scalars(encoded)}
-        stored = select(UserRecord.email).where(UserRecord.email.in_(others))
+        stored = select(models.User.email).where(models.User.email.in_(others))
         twins = sorted(email for email in session.scalars(stored) if others[email] != email)
     if not twins:
         return
@@ -185,12 +185,12 @@ def _sign_in_problem(found: _StaffSignIns) -> tuple[str, str]:
 def _count(ports: Ports) -> _StaffSignIns:
     staff = (
         select(func.count())
-        .select_from(UserRecord)
-        .where(UserRecord.is_staff, UserRecord.is_active)
+        .select_from(models.User)
+        .where(models.User.is_staff, models.User.is_active)
     )
-    has_either = or_(UserRecord.password_hash.is_not(None), has_sign_on())
+    has_either = or_(models.User.password_hash.is_not(None), has_sign_on())
     query = select(
-        ShopRecord.password_login_mode,
+        models.Shop.password_login_mode,
         staff.scalar_subquery().label("active"),
         staff.where(has_either).scalar_subquery().label("with_either"),
         staff.where(has_sign_on()).scalar_subquery().label("with_sign_on"),
@@ -353,7 +353,11 @@ def _audit_log(ports: Ports) -> Iterator[CheckResult]:
     """Warn of a log that is kept forever and has become long, by its keys: counting takes long."""
     if ports.configuration.audit_log_days:
         return
-    ends = (func.min(AuditRecord.id), func.max(AuditRecord.id), func.min(AuditRecord.at))
+    ends = (
+        func.min(models.AuditEntry.id),
+        func.max(models.AuditEntry.id),
+        func.min(models.AuditEntry.at),
+    )
     # Each is read from the end of an index; SQLite reads the table for several at once.
     with ports.database.reading() as session:
         first, last, since = session.execute(
@@ -368,7 +372,7 @@ def _audit_log(ports: Ports) -> Iterator[CheckResult]:
 def _clock(ports: Ports) -> Iterator[CheckResult]:
     with ports.database.reading() as session:
         theirs = _moment(session.scalar(select(func.current_timestamp())))
-        newest = session.scalar(select(func.max(AuditRecord.at)))
+        newest = session.scalar(select(func.max(models.AuditEntry.at)))
     now = ports.clock.now()
     remedy = "Synchronize the machines' clocks with NTP: tokens are valid for minutes only."
     subject = "clock"

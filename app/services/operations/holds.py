@@ -15,21 +15,13 @@ from sqlalchemy import delete, func, or_, select, text, update
 from sqlalchemy.exc import IntegrityError, NotSupportedError, ProgrammingError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.mails.mail import LINK_EVENTS
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import CheckResult, CheckState, Hold, MarkKind
-from app.models import (
-    AppInstallationRecord,
-    DeliveryRecord,
-    InstallationMarkRecord,
-    OAuthClientSessionRecord,
-    OutboxEventRecord,
-    OutboxMailRecord,
-    ResetRequestRecord,
-)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, internal
@@ -101,10 +93,10 @@ def hold_after_restore(session: Session, now: datetime) -> None:
 
     That of an older version has no table for it yet.
     """
-    table = InstallationMarkRecord.metadata.tables[InstallationMarkRecord.__tablename__]
+    table = models.InstallationMark.metadata.tables[models.InstallationMark.__tablename__]
     table.create(session.connection(), checkfirst=True)
     _forget_hold(session)
-    session.add(InstallationMarkRecord(kind=MarkKind.RESTORED.value, value="", since=now))
+    session.add(models.InstallationMark(kind=MarkKind.RESTORED.value, value="", since=now))
 
 
 @building_block
@@ -124,9 +116,9 @@ def hold_findings(ports: Ports) -> tuple[CheckResult, ...]:
 def count_held(ports: Ports, actor: Actor) -> tuple[HeldWork, ...]:
     """Count what waits to be sent; links that were requested since the hold began aren't held."""
     attempts = {
-        Held.DELIVERIES: DeliveryRecord.next_attempt_at,
-        Held.EMAILS: OutboxMailRecord.next_attempt_at,
-        Held.INSTALLATIONS: AppInstallationRecord.next_attempt_at,
+        Held.DELIVERIES: models.Delivery.next_attempt_at,
+        Held.EMAILS: models.OutboxMail.next_attempt_at,
+        Held.INSTALLATIONS: models.AppInstallation.next_attempt_at,
     }
     with ports.database.reading() as session:
         counts = {
@@ -134,10 +126,10 @@ def count_held(ports: Ports, actor: Actor) -> tuple[HeldWork, ...]:
             for kind, attempt in attempts.items()
         }
         open_events = session.scalar(
-            select(func.count()).where(OutboxEventRecord.closed_at.is_(None))
+            select(func.count()).where(models.OutboxEvent.closed_at.is_(None))
         )
         logouts = session.scalar(
-            select(func.count()).select_from(OAuthClientSessionRecord).where(HAS_ENDED)
+            select(func.count()).select_from(models.OAuthClientSession).where(HAS_ENDED)
         )
     counts[Held.DELIVERIES] += (open_events or 0) + (logouts or 0)
     return tuple(HeldWork(kind, count) for kind, count in counts.items())
@@ -168,7 +160,7 @@ def resume_sending(ports: Ports, actor: Actor, sends: Collection[Held]) -> tuple
         for kind, marks in _own_marks(ports).items():
             if marks[0] not in known.get(kind, {}):
                 now = ports.clock.now()
-                session.add(InstallationMarkRecord(kind=kind.value, value=marks[0], since=now))
+                session.add(models.InstallationMark(kind=kind.value, value=marks[0], since=now))
         after = {
             "sent": ", ".join(held.value for held in Held if held in sends),
             **{work.kind.value: work.count for work in discarded},
@@ -181,18 +173,18 @@ def resume_sending(ports: Ports, actor: Actor, sends: Collection[Held]) -> tuple
 
 def _forget_hold(session: Session) -> None:
     kinds = (MarkKind.HELD.value, MarkKind.RESTORED.value)
-    session.execute(delete(InstallationMarkRecord).where(InstallationMarkRecord.kind.in_(kinds)))
+    session.execute(delete(models.InstallationMark).where(models.InstallationMark.kind.in_(kinds)))
 
 
 def _discard_deliveries(session: Session, _since: datetime, now: datetime) -> int:
     session.execute(
-        update(OutboxEventRecord)
-        .where(OutboxEventRecord.closed_at.is_(None))
+        update(models.OutboxEvent)
+        .where(models.OutboxEvent.closed_at.is_(None))
         .values(closed_at=now, lease_until=None)
     )
     ended = session.execute(
-        update(DeliveryRecord)
-        .where(DeliveryRecord.next_attempt_at.is_not(None))
+        update(models.Delivery)
+        .where(models.Delivery.next_attempt_at.is_not(None))
         .values(
             status=DeliveryStatus.FAILED.value,
             next_attempt_at=None,
@@ -200,39 +192,39 @@ def _discard_deliveries(session: Session, _since: datetime, now: datetime) -> in
             lease_until=None,
             given_up=_DISCARDED,
         )
-        .returning(DeliveryRecord.id)
+        .returning(models.Delivery.id)
     )
     logouts = session.execute(
-        delete(OAuthClientSessionRecord).where(HAS_ENDED).returning(OAuthClientSessionRecord.id)
+        delete(models.OAuthClientSession).where(HAS_ENDED).returning(models.OAuthClientSession.id)
     )
     return len(ended.all()) + len(logouts.all())
 
 
 def _discard_emails(session: Session, since: datetime, _now: datetime) -> int:
-    session.execute(delete(ResetRequestRecord).where(ResetRequestRecord.created_at < since))
+    session.execute(delete(models.ResetRequest).where(models.ResetRequest.created_at < since))
     ended = session.execute(
-        update(OutboxMailRecord)
+        update(models.OutboxMail)
         .where(
-            OutboxMailRecord.next_attempt_at.is_not(None),
+            models.OutboxMail.next_attempt_at.is_not(None),
             or_(
-                OutboxMailRecord.created_at < since,
-                OutboxMailRecord.kind.not_in([kind.value for kind in LINK_EVENTS]),
+                models.OutboxMail.created_at < since,
+                models.OutboxMail.kind.not_in([kind.value for kind in LINK_EVENTS]),
             ),
         )
         .values(
             next_attempt_at=None, awaited_event_id=None, sealed="", lease="", last_error=_DISCARDED
         )
-        .returning(OutboxMailRecord.id)
+        .returning(models.OutboxMail.id)
     )
     return len(ended.all())
 
 
 def _discard_installations(session: Session, _since: datetime, _now: datetime) -> int:
     ended = session.execute(
-        update(AppInstallationRecord)
-        .where(AppInstallationRecord.next_attempt_at.is_not(None))
+        update(models.AppInstallation)
+        .where(models.AppInstallation.next_attempt_at.is_not(None))
         .values(next_attempt_at=None, status=JobStatus.FAILED.value, message=_DISCARDED)
-        .returning(AppInstallationRecord.id)
+        .returning(models.AppInstallation.id)
     )
     return len(ended.all())
 
@@ -277,7 +269,9 @@ def _marks_in(session: Session) -> _Marks:
     found: dict[MarkKind, dict[str, datetime]] = {}
     for mark in session.execute(
         select(
-            InstallationMarkRecord.kind, InstallationMarkRecord.value, InstallationMarkRecord.since
+            models.InstallationMark.kind,
+            models.InstallationMark.value,
+            models.InstallationMark.since,
         )
     ):
         found.setdefault(MarkKind(mark.kind), {})[mark.value] = mark.since
@@ -294,7 +288,7 @@ def _remember(ports: Ports, marks: Collection[tuple[MarkKind, str]]) -> None:
         try:
             with ports.database.transaction() as session:
                 session.add(
-                    InstallationMarkRecord(kind=kind.value, value=value, since=ports.clock.now())
+                    models.InstallationMark(kind=kind.value, value=value, since=ports.clock.now())
                 )
         except IntegrityError:
             continue  # another process has been quicker

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Text, cast, select, update
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.keys import (
     EMAIL_CODE,
@@ -22,20 +23,6 @@ from app.domain.keys import (
     refresh_token_purpose,
     signing_key_purpose,
 )
-from app.models import (
-    AuthenticatorAppRecord,
-    DeliveryRecord,
-    EmailCodeRecord,
-    FormAnswerRecord,
-    FormSubmissionRecord,
-    IdentityProviderRecord,
-    OidcStateRecord,
-    OutboxEventRecord,
-    OutboxMailRecord,
-    SessionRecord,
-    SigningKeyRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import internal
@@ -46,11 +33,11 @@ Attribute = Any
 """A mapped attribute; as a field of a class, type checkers would read its value."""
 
 HEADERS = "webhooks' custom headers"
-_stored: ColumnElement[str] = cast(WebhookRecord.custom_headers, Text)
+_stored: ColumnElement[str] = cast(models.Webhook.custom_headers, Text)
 _HEADERS = (
-    select(WebhookRecord.id, WebhookRecord.custom_headers, _stored.label("text"))
+    select(models.Webhook.id, models.Webhook.custom_headers, _stored.label("text"))
     .where(_stored != "{}")
-    .order_by(WebhookRecord.id)
+    .order_by(models.Webhook.id)
 )
 
 _BATCH = 200
@@ -90,80 +77,83 @@ def _fixed_purposes(*purposes: str) -> Callable[[str], Sequence[str]]:
 SECRET_COLUMNS = (
     SecretColumn(
         "signing keys",
-        SigningKeyRecord.kid,
-        SigningKeyRecord.private_key,
+        models.SigningKey.kid,
+        models.SigningKey.private_key,
         lambda kid: [signing_key_purpose(kid)],
-        SigningKeyRecord.kid,
+        models.SigningKey.kid,
     ),
     SecretColumn(
         "identity providers' client secrets",
-        IdentityProviderRecord.id,
-        IdentityProviderRecord.client_secret,
+        models.IdentityProvider.id,
+        models.IdentityProvider.client_secret,
         _fixed_purposes(PROVIDER_SECRET),
     ),
     SecretColumn(
-        "webhook secrets", WebhookRecord.id, WebhookRecord.secret, _fixed_purposes(WEBHOOK_SECRET)
+        "webhook secrets",
+        models.Webhook.id,
+        models.Webhook.secret,
+        _fixed_purposes(WEBHOOK_SECRET),
     ),
     SecretColumn(
         "replaced webhook secrets",
-        WebhookRecord.id,
-        WebhookRecord.old_secret,
+        models.Webhook.id,
+        models.Webhook.old_secret,
         _fixed_purposes(WEBHOOK_SECRET),
     ),
     SecretColumn(
         "identity providers' refresh tokens",
-        SessionRecord.id,
-        SessionRecord.provider_refresh_token,
+        models.Session.id,
+        models.Session.provider_refresh_token,
         lambda token: [refresh_token_purpose(token)],
-        SessionRecord.token,
+        models.Session.token,
     ),
     SecretColumn(
         "authenticator apps",
-        AuthenticatorAppRecord.user_id,
-        AuthenticatorAppRecord.secret,
+        models.AuthenticatorApp.user_id,
+        models.AuthenticatorApp.secret,
         lambda user_id: [authenticator_app_purpose(user_id)],
     ),
     SecretColumn(
         "authenticator apps being set up",
-        AuthenticatorAppRecord.user_id,
-        AuthenticatorAppRecord.pending_secret,
+        models.AuthenticatorApp.user_id,
+        models.AuthenticatorApp.pending_secret,
         lambda user_id: [authenticator_app_purpose(user_id)],
     ),
     SecretColumn(
-        "codes by email", EmailCodeRecord.id, EmailCodeRecord.sealed, _fixed_purposes(EMAIL_CODE)
+        "codes by email", models.EmailCode.id, models.EmailCode.sealed, _fixed_purposes(EMAIL_CODE)
     ),
     SecretColumn(
         "pending SSO sign-ins",
-        OidcStateRecord.digest,
-        OidcStateRecord.sealed,
+        models.OidcState.digest,
+        models.OidcState.sealed,
         _fixed_purposes(PENDING_SIGN_IN),
     ),
     SecretColumn(
         "events with links",
-        OutboxEventRecord.id,
-        OutboxEventRecord.sealed,
+        models.OutboxEvent.id,
+        models.OutboxEvent.sealed,
         _fixed_purposes(OUTBOX_EVENT),
     ),
     SecretColumn(
         "deliveries with links",
-        DeliveryRecord.id,
-        DeliveryRecord.payload,
+        models.Delivery.id,
+        models.Delivery.payload,
         _fixed_purposes(WEBHOOK_PAYLOAD),
         prefix=ENCRYPTED_PREFIX,
     ),
     SecretColumn(
-        "mails", OutboxMailRecord.id, OutboxMailRecord.sealed, _fixed_purposes(OUTBOX_MAIL)
+        "mails", models.OutboxMail.id, models.OutboxMail.sealed, _fixed_purposes(OUTBOX_MAIL)
     ),
     SecretColumn(
         "submitted forms",
-        FormSubmissionRecord.key,
-        FormSubmissionRecord.encrypted_secret,
+        models.FormSubmission.key,
+        models.FormSubmission.encrypted_secret,
         _fixed_purposes(FORM_SECRET, FORM_FIELDS),
     ),
     SecretColumn(
         "answers to forms",
-        FormAnswerRecord.key,
-        FormAnswerRecord.encrypted_answer,
+        models.FormAnswer.key,
+        models.FormAnswer.encrypted_answer,
         _fixed_purposes(FORM_ANSWER),
     ),
 )
@@ -276,8 +266,8 @@ def _count_headers(ports: Ports, *, writes: bool) -> SecretCount:
 def _write_headers(ports: Ports, key: int, text: str, headers: dict[str, object]) -> None:
     with ports.database.transaction() as session:
         session.execute(
-            update(WebhookRecord)
-            .where(WebhookRecord.id == key, _stored == text)
+            update(models.Webhook)
+            .where(models.Webhook.id == key, _stored == text)
             .values(custom_headers=headers)
             .execution_options(synchronize_session=False)
         )

@@ -3,10 +3,9 @@
 from sqlalchemy import ColumnElement, exists, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.values.installation import MarkKind
-from app.models import InstallationMarkRecord, ShopRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import building_block, internal
 
@@ -24,7 +23,7 @@ def save_base_url(ports: Ports, actor: Actor, address: str) -> None:
         return
     with ports.database.transaction() as session:
         session.execute(
-            update(ShopRecord).where(ShopRecord.id == SHOP_ID).values(served_at=address)
+            update(models.Shop).where(models.Shop.id == models.SHOP_ID).values(served_at=address)
         )
 
 
@@ -46,7 +45,7 @@ def base_url_in(ports: Ports, session: Session) -> str:
     """As ``base_url``, for what has a session of the database open."""
     if ports.configuration.public_url:
         return ports.configuration.public_url
-    shop = session.get(ShopRecord, SHOP_ID)  # mostly read before, for something else
+    shop = session.get(models.Shop, models.SHOP_ID)  # mostly read before, for something else
     return (shop.served_at if shop else "") or _USUAL
 
 
@@ -64,4 +63,4 @@ def issuer_of(ports: Ports, issuer: str) -> str:
 def is_anything_held() -> ColumnElement[bool]:
     """Whether a process holds anything, as a part of a statement that asks for more."""
     kinds = [MarkKind.HELD.value, MarkKind.RESTORED.value]
-    return exists().where(InstallationMarkRecord.kind.in_(kinds))
+    return exists().where(models.InstallationMark.kind.in_(kinds))

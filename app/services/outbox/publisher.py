@@ -10,14 +10,13 @@ from dataclasses import fields, replace
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.languages import shipped_tag
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS, Event, EventType, LinkRequested
 from app.domain.keys import OUTBOX_EVENT, OUTBOX_MAIL, WEBHOOK_PAYLOAD
 from app.domain.mails.mail import ASKED_AGAIN, MAX_WAIT, Mail, MailKind, MailSender, sender_setting
-from app.models import OutboxEventRecord, OutboxMailRecord, ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import building_block
@@ -33,7 +32,7 @@ def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> Non
     session.add(_outbox_event(ports, actor, event))
 
 
-def _outbox_event(ports: Ports, actor: Actor, event: Event) -> OutboxEventRecord:
+def _outbox_event(ports: Ports, actor: Actor, event: Event) -> models.OutboxEvent:
     data = {
         field.name: getattr(event, field.name)
         for field in fields(event)
@@ -43,7 +42,7 @@ def _outbox_event(ports: Ports, actor: Actor, event: Event) -> OutboxEventRecord
     if traceparent:
         data[TRACEPARENT] = traceparent
     secret = (event.token or "") if isinstance(event, LinkRequested) else ""
-    return OutboxEventRecord(
+    return models.OutboxEvent(
         type=event.type.value,
         subject_id=event.subject_id,
         data=data,
@@ -79,7 +78,7 @@ def add_link_mail(
     ``redirect_url`` is the page of the link, for the mail log. If an app sends this kind of mail,
     Latchkey's waits for it: ``app.services.mails.sending``.
     """
-    shop = session.get_one(ShopRecord, SHOP_ID)
+    shop = session.get_one(models.Shop, models.SHOP_ID)
     sender = MailSender(getattr(shop, sender_setting(mail.kind)))
     told = replace(event, mail_kind=mail.kind.value, mail_sender=sender.value)
     entry = _outbox_event(ports, actor, told)
@@ -95,13 +94,13 @@ def add_link_mail(
 
 def _outbox_mail(
     ports: Ports, session: Session, mail: Mail, user_id: int | None, redirect_url: str = ""
-) -> OutboxMailRecord:
+) -> models.OutboxMail:
     now = ports.clock.now()
-    reader = None if user_id is None else session.get(UserRecord, user_id)
+    reader = None if user_id is None else session.get(models.User, user_id)
     values = dict(mail.values)
     if reader is not None and reader.time_zone:
         values["time_zone"] = reader.time_zone
-    return OutboxMailRecord(
+    return models.OutboxMail(
         kind=mail.kind.value,
         recipient=mail.recipient,
         user_id=user_id,
@@ -113,7 +112,7 @@ def _outbox_mail(
     )
 
 
-def _language_of(session: Session, reader: UserRecord | None, wanted: str) -> str:
+def _language_of(session: Session, reader: models.User | None, wanted: str) -> str:
     """Return the language of a mail: its reader's, else ``wanted``, else the shop's.
 
     "" is English.
@@ -122,13 +121,13 @@ def _language_of(session: Session, reader: UserRecord | None, wanted: str) -> st
         return reader.language_code
     if reader is None and wanted and shipped_tag(wanted):
         return wanted
-    shop = session.get_one(ShopRecord, SHOP_ID)
+    shop = session.get_one(models.Shop, models.SHOP_ID)
     return shop.default_language if shipped_tag(shop.default_language) else ""
 
 
 def _asks_again(ports: Ports, session: Session, kind: MailKind, user_id: int) -> bool:
     """Whether an app was to send such a mail a short while ago: it didn't help the person."""
-    mail = OutboxMailRecord
+    mail = models.OutboxMail
     recent = select(mail.id).where(
         mail.user_id == user_id,
         mail.kind == kind.value,

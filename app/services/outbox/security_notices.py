@@ -6,6 +6,7 @@ from types import MappingProxyType
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.email_links import (
     LIFETIMES,
     NOT_ME_PURPOSES,
@@ -18,7 +19,6 @@ from app.domain.accounts.email_links import (
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.mails.mail import Mail, MailKind, unlinked
 from app.domain.mails.values import NO_DEVICE, device_values, moment_values
-from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import building_block
 from app.services.outbox.base_url import base_url_in
@@ -51,7 +51,7 @@ def notify(
     else is done with the account's own password, link or session: another person's token that
     comes with the request doesn't make it that person's change.
     """
-    user = session.get_one(UserRecord, user_id)
+    user = session.get_one(models.User, user_id)
     in_its_name = kind is not MailKind.SECOND_FACTORS_RESET
     notice = {"kind": kind.value, **_time_and_place(ports, actor, known=in_its_name), **values}
     token = ""
@@ -65,7 +65,7 @@ def notify_email_change(
     ports: Ports,
     actor: Actor,
     session: Session,
-    user: UserRecord,
+    user: models.User,
     old_email: str,
     *,
     can_restore: bool = True,
@@ -93,14 +93,14 @@ def notify_email_change(
 def _drop_notice_links(session: Session, user_id: int) -> None:
     """Forget the links "This wasn't me" of an account, which survive all changes by its owner."""
     session.execute(
-        delete(AccountLinkRecord).where(
-            AccountLinkRecord.user_id == user_id,
-            AccountLinkRecord.purpose.in_([purpose.value for purpose in NOT_ME_PURPOSES]),
+        delete(models.AccountLink).where(
+            models.AccountLink.user_id == user_id,
+            models.AccountLink.purpose.in_([purpose.value for purpose in NOT_ME_PURPOSES]),
         )
     )
 
 
-def _is_by_owner(actor: Actor, user: UserRecord) -> bool:
+def _is_by_owner(actor: Actor, user: models.User) -> bool:
     """Whether the email was changed in the account's name: by its session or a link."""
     return actor.kind is ActorKind.ANONYMOUS or actor.user_id == user.id
 
@@ -118,7 +118,7 @@ def _time_and_place(ports: Ports, actor: Actor, *, known: bool) -> dict[str, str
 def store_link(
     ports: Ports,
     session: Session,
-    user: UserRecord,
+    user: models.User,
     purpose: LinkPurpose,
     email: str = "",
     notice: Mapping[str, str] = _NO_VALUES,
@@ -130,7 +130,7 @@ def store_link(
     token = ports.randomness.token(TOKEN_LENGTH)
     now = ports.clock.now()
     session.add(
-        AccountLinkRecord(
+        models.AccountLink(
             user_id=user.id,
             purpose=purpose.value,
             digest=digest_of(token),
@@ -145,7 +145,7 @@ def store_link(
 
 
 @building_block
-def account_state(user: UserRecord) -> AccountState:
+def account_state(user: models.User) -> AccountState:
     """Return what links to the account of ``user`` depend on."""
     return AccountState(
         email=user.email,
@@ -160,7 +160,7 @@ def account_state(user: UserRecord) -> AccountState:
 def _send(
     ports: Ports,
     session: Session,
-    user: UserRecord,
+    user: models.User,
     recipient: str,
     notice: Mapping[str, str],
     token: str,

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.addresses import NO_ADDRESSES, DefaultAddresses
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.staff import deletion_problem
@@ -19,7 +20,6 @@ from app.domain.events import CustomerDeleted, CustomerUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import given_key, key_of
 from app.domain.values.inputs import ABSENT, Absent, present, require_unchanged
-from app.models import UserRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.services.accounts.email_links import redirect_refusal
@@ -377,14 +377,14 @@ def _key(ports: Ports, customer_id: str | None, external_reference: str | None) 
             raise Refused(Problem("REQUIRED", "This is required.", field))
         return key_of(customer_id, "User"), field
     with ports.database.reading() as session:
-        key = session.scalar(select(UserRecord.id).where(has_reference(external_reference or "")))
+        key = session.scalar(select(models.User.id).where(has_reference(external_reference or "")))
     if key is None:
         raise Refused(replace(_MISSING, field=field))
     return key, field
 
 
-def _find(session: Session, key: int, field: str) -> UserRecord:
-    user = session.get(UserRecord, key, with_for_update=True)
+def _find(session: Session, key: int, field: str) -> models.User:
+    user = session.get(models.User, key, with_for_update=True)
     if user is None:
         raise Refused(replace(_MISSING, field=field))
     return user

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
+from app import models
 from app.domain.accounts.emails import email_spellings
 from app.domain.accounts.search import SignInMethod, UserFilter, UserSort, end_of, read_search
 from app.domain.accounts.users import User, account_readers, sees_account
@@ -28,8 +29,6 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import filtered_keys, key_of
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
-from app.models import AddressRecord, GroupMemberRecord, OrderRecord, UserRecord, UserWordRecord
-from app.models.commerce import ORDER_CHANNEL
 from app.ports import Ports
 from app.services.authorization.register import (
     building_block,
@@ -57,7 +56,7 @@ def notes_of_users(ports: Ports, actor: Actor, users: Collection[User]) -> Mappi
         needed = NEEDED[user.is_staff]
         if not (actor.holds(needed) and actor.viewer.holds(needed)):
             raise PermissionDenied(needed)
-    return _texts(ports, UserRecord.note, users)
+    return _texts(ports, models.User.note, users)
 
 
 @public
@@ -71,7 +70,7 @@ def external_references_of_users(
     for user in users:
         if not sees_account(actor, user, proven):
             raise PermissionDenied(*account_readers(is_staff=user.is_staff))
-    return _texts(ports, UserRecord.external_reference, users)
+    return _texts(ports, models.User.external_reference, users)
 
 
 @building_block
@@ -79,7 +78,7 @@ def has_reference(external_reference: str) -> ColumnElement[bool]:
     # No database can be asked for what it cannot hold.
     if not external_reference or not is_storable(external_reference):
         return false()
-    return UserRecord.external_reference == external_reference
+    return models.User.external_reference == external_reference
 
 
 def _texts(
@@ -87,9 +86,9 @@ def _texts(
     column: InstrumentedAttribute[str] | InstrumentedAttribute[str | None],
     users: Collection[User],
 ) -> Mapping[int, str]:
-    query = select(UserRecord.id, column.label("text"))
+    query = select(models.User.id, column.label("text"))
     with ports.database.reading() as session:
-        rows = session.execute(query.where(UserRecord.id.in_([user.id for user in users])))
+        rows = session.execute(query.where(models.User.id.in_([user.id for user in users])))
         return {row.id: row.text or "" for row in rows}
 
 
@@ -106,21 +105,21 @@ _MOST = 1_000_000
 
 _EVERYBODY = UserFilter()
 _CUSTOMERS = (False,)
-_BY_AGE = (UserRecord.id,)
-_BY_WORD = Order((UserWordRecord.word, UserWordRecord.user_id))
+_BY_AGE = (models.User.id,)
+_BY_WORD = Order((models.UserWord.word, models.UserWord.user_id))
 _ORDER_COUNT = (
     select(func.count())
-    .select_from(OrderRecord)
-    .where(OrderRecord.user_id == UserRecord.id)
+    .select_from(models.Order)
+    .where(models.Order.user_id == models.User.id)
     .scalar_subquery()
 )
 _SORTS = {
-    UserSort.EMAIL: (UserRecord.email,),
-    UserSort.ORDER_COUNT: (_ORDER_COUNT, UserRecord.email),
-    UserSort.FIRST_NAME: (UserRecord.first_name, UserRecord.last_name, UserRecord.id),
-    UserSort.LAST_NAME: (UserRecord.last_name, UserRecord.first_name, UserRecord.id),
-    UserSort.CREATED_AT: (UserRecord.date_joined, UserRecord.id),
-    UserSort.LAST_MODIFIED_AT: (UserRecord.updated_at, UserRecord.id),
+    UserSort.EMAIL: (models.User.email,),
+    UserSort.ORDER_COUNT: (_ORDER_COUNT, models.User.email),
+    UserSort.FIRST_NAME: (models.User.first_name, models.User.last_name, models.User.id),
+    UserSort.LAST_NAME: (models.User.last_name, models.User.first_name, models.User.id),
+    UserSort.CREATED_AT: (models.User.date_joined, models.User.id),
+    UserSort.LAST_MODIFIED_AT: (models.User.updated_at, models.User.id),
 }
 _SAID: Mapping[bool, ColumnElement[bool]] = {
     True: literal_column("TRUE"),
@@ -152,7 +151,7 @@ def list_users(
 
 
 def _customers(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[User, ...]:
-    return read_by_keys(ports, _of_kinds_query(*_CUSTOMERS), UserRecord.id, keys, read_user)
+    return read_by_keys(ports, _of_kinds_query(*_CUSTOMERS), models.User.id, keys, read_user)
 
 
 @lists_from_replica(_customers)
@@ -214,7 +213,7 @@ def show_user(
         raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
     with ports.database.reading() as session:
         if user_id is not None:
-            who = UserRecord.id == key_of(user_id, "User")
+            who = models.User.id == key_of(user_id, "User")
         elif external_reference is not None:
             who = has_reference(external_reference)
         else:
@@ -234,10 +233,10 @@ def users_by_key(
     They see themselves, and whom ``show_user`` shows.
     """
     spellings = {email: email_spellings(email) for email in emails if is_storable(email)}
-    named = UserRecord.email.in_([one for each in spellings.values() for one in each])
-    query = select(*USER_COLUMNS).where(UserRecord.id.in_(keys) | named)
+    named = models.User.email.in_([one for each in spellings.values() for one in each])
+    query = select(*USER_COLUMNS).where(models.User.id.in_(keys) | named)
     if not can_call(actor, show_user):
-        query = query.where(UserRecord.id == actor.user_id)
+        query = query.where(models.User.id == actor.user_id)
     with ports.database.reading() as session:
         users = [read_user(row) for row in session.execute(query)]
     by_email = {user.email: user for user in users}
@@ -267,7 +266,7 @@ def _find(session: Session, who: ColumnElement[bool]) -> User | None:
 
 def _has_email(session: Session, email: str) -> ColumnElement[bool]:
     # No database can be asked for what it cannot hold.
-    return UserRecord.email == (stored_email(session, email) if is_storable(email) else "")
+    return models.User.email == (stored_email(session, email) if is_storable(email) else "")
 
 
 def _list(
@@ -289,7 +288,7 @@ def _list(
         query = with_conditions(query, _conditions(actor, filter_))
         if where is not None:
             query = query.where(nested_condition(where, partial(_conditions, actor)))
-        whole = select(UserRecord.id).where(*_of_kinds(UserRecord, kinds))
+        whole = select(models.User.id).where(*_of_kinds(models.User, kinds))
         return read_page(ports, session, query, order, page, read_user, whole)
 
 
@@ -299,17 +298,17 @@ def _select_all(
     columns = _BY_AGE if filter_.sort is None else _SORTS[filter_.sort]
     query = _of_kinds_query(*kinds)
     if filter_.sort is UserSort.ORDER_COUNT and not actor.reaches_all_channels:
-        columns = (_order_count(actor), UserRecord.email)
+        columns = (_order_count(actor), models.User.email)
         query = query.where()  # another query: statements of the cached one stay in memory
     if words:
-        query = query.where(*(UserRecord.id.in_(_keys_of_word(kinds, word)) for word in words))
+        query = query.where(*(models.User.id.in_(_keys_of_word(kinds, word)) for word in words))
     return query, Order(columns, descending=filter_.descending)
 
 
 @cache
 def _of_kinds_query(*kinds: bool) -> _Query:
     """Return the same query whenever it's asked for, so that its statements are cached."""
-    return select(*USER_COLUMNS).where(*_of_kinds(UserRecord, kinds))
+    return select(*USER_COLUMNS).where(*_of_kinds(models.User, kinds))
 
 
 def _select_people(
@@ -321,7 +320,7 @@ def _select_people(
     one.
     """
     (leading, *others), is_frequent = _rarest_first(session, kinds, typed, page)
-    entry = UserWordRecord
+    entry = models.UserWord
     matching = [_begins(entry.word, leading), *_of_kinds(entry, kinds)]
     if is_frequent and _rarely_meet(session, kinds, matching, others, page):
         both = select(entry).where(*matching, *_in_sets(kinds, others))
@@ -331,15 +330,15 @@ def _select_people(
             .cte("matches")
             .prefix_with("MATERIALIZED", dialect="postgresql")
         )
-        entry, matching = aliased(UserWordRecord, source), []
+        entry, matching = aliased(models.UserWord, source), []
     else:
         matching += _looked_up(entry.user_id, others)
-    earlier = aliased(UserWordRecord)
+    earlier = aliased(models.UserWord)
     comes_earlier = exists().where(
         earlier.user_id == entry.user_id, earlier.word >= leading, earlier.word < entry.word
     )
     people = select(*USER_COLUMNS).select_from(entry)
-    query = people.join(UserRecord, UserRecord.id == entry.user_id)
+    query = people.join(models.User, models.User.id == entry.user_id)
     return query.where(*matching, ~comes_earlier), Order((entry.word, entry.user_id))
 
 
@@ -388,7 +387,7 @@ def _rarely_meet(
     # SQLite looks up each in any case. Matches of both kinds have no index in their order.
     if session.get_bind().dialect.name != "postgresql" or len(kinds) == len(NEEDED):
         return False
-    matches = select(UserWordRecord.user_id).where(*matching)
+    matches = select(models.UserWord.user_id).where(*matching)
     near = in_order(matches, _BY_WORD, page).limit(_NEAR).subquery()
     meet = select(near.c.user_id).where(*_looked_up(near.c.user_id, others)).exists()
     too_large = (_keys_of_word(kinds, word).offset(_MOST).exists() for word in others)
@@ -397,16 +396,16 @@ def _rarely_meet(
 
 
 def _keys_of_word(kinds: Collection[bool], word: str) -> Select[int]:
-    query = select(UserWordRecord.user_id).where(_begins(UserWordRecord.word, word))
-    return query.where(*_of_kinds(UserWordRecord, kinds))
+    query = select(models.UserWord.user_id).where(_begins(models.UserWord.word, word))
+    return query.where(*_of_kinds(models.UserWord, kinds))
 
 
 def _in_sets(kinds: Collection[bool], words: Sequence[str]) -> Iterator[ColumnElement[bool]]:
     """Yield whether a person has each of ``words``, as PostgreSQL can join whole sets."""
     for word in words:
-        other = aliased(UserWordRecord)
+        other = aliased(models.UserWord)
         yield exists().where(
-            other.user_id == UserWordRecord.user_id,
+            other.user_id == models.UserWord.user_id,
             _begins(other.word, word),
             *_of_kinds(other, kinds),
         )
@@ -417,7 +416,7 @@ def _looked_up(
 ) -> Iterator[ColumnElement[bool]]:
     """Yield whether a person has each of ``words``, looked up for each person."""
     for word in words:
-        other = aliased(UserWordRecord)
+        other = aliased(models.UserWord)
         of_person = select(other.user_id).where(
             other.user_id == user_id, _begins(other.word, word)
         )
@@ -426,7 +425,7 @@ def _looked_up(
 
 
 def _of_kinds(
-    record: type[UserRecord] | type[UserWordRecord], kinds: Collection[bool]
+    record: type[models.User] | type[models.UserWord], kinds: Collection[bool]
 ) -> Iterator[ColumnElement[bool]]:
     if len(kinds) < len(NEEDED):
         # One kind is an equality, which an index in the list's order begins with.
@@ -439,28 +438,28 @@ def _begins(column: InstrumentedAttribute[str], beginning: str) -> ColumnElement
 
 def _orders(actor: Actor) -> Iterator[ColumnElement[bool]]:
     """Yield what the orders of a person meet that ``actor`` sees: those in their channels."""
-    yield OrderRecord.user_id == UserRecord.id
+    yield models.Order.user_id == models.User.id
     if not actor.reaches_all_channels:
-        yield is_reached(actor, ORDER_CHANNEL)
+        yield is_reached(actor, models.ORDER_CHANNEL)
 
 
 def _order_count(actor: Actor) -> ScalarSelect[int]:
     if actor.reaches_all_channels:
         return _ORDER_COUNT
-    orders = select(func.count()).select_from(OrderRecord)
+    orders = select(func.count()).select_from(models.Order)
     return orders.where(*_orders(actor)).scalar_subquery()
 
 
 def _conditions(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.is_active is not None:
-        yield UserRecord.is_active.is_(_SAID[filter_.is_active])
+        yield models.User.is_active.is_(_SAID[filter_.is_active])
     if filter_.ids is not None:
-        yield UserRecord.id.in_(filtered_keys(filter_.ids, "User"))
+        yield models.User.id.in_(filtered_keys(filter_.ids, "User"))
     if filter_.group_id is not None:
         # By another name: the subqueries of a person's own groups use the table too.
-        member = aliased(GroupMemberRecord)
+        member = aliased(models.GroupMember)
         in_group = select(member.user_id).where(member.group_id == filter_.group_id)
-        yield UserRecord.id.in_(in_group)
+        yield models.User.id.in_(in_group)
     yield from _dates(filter_)
     yield from _order_conditions(actor, filter_)
     yield from _values(filter_)
@@ -469,7 +468,7 @@ def _conditions(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[boo
     if way is SignInMethod.NO_SIGN_ON:
         yield ~has_sign_on()
     elif way is not None:
-        has_password = UserRecord.password_hash.is_not(None)
+        has_password = models.User.password_hash.is_not(None)
         yield has_password if way.has_password else ~has_password
         is_known = is_known_to_provider()
         yield is_known if way.is_known_to_provider else ~is_known
@@ -477,14 +476,14 @@ def _conditions(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[boo
 
 def _dates(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.joined_at is not None:
-        yield from in_range(UserRecord.date_joined, filter_.joined_at)
+        yield from in_range(models.User.date_joined, filter_.joined_at)
     if filter_.updated_at is not None:
-        yield from in_range(UserRecord.updated_at, filter_.updated_at)
+        yield from in_range(models.User.updated_at, filter_.updated_at)
 
 
 def _order_conditions(actor: Actor, filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.ordered_at is not None:
-        placed = in_range(OrderRecord.created_at, filter_.ordered_at)
+        placed = in_range(models.Order.created_at, filter_.ordered_at)
         yield exists().where(*_orders(actor), *placed)
     if filter_.order_count is not None:
         yield from in_range(_order_count(actor), filter_.order_count)
@@ -504,23 +503,23 @@ def _metadata(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
 def _values(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.emails is not None:
         emails = chain.from_iterable(map(email_spellings, _storable(filter_.emails)))
-        yield UserRecord.email.in_(list(emails))
+        yield models.User.email.in_(list(emails))
     if filter_.first_names is not None:
-        yield UserRecord.first_name.in_(_storable(filter_.first_names))
+        yield models.User.first_name.in_(_storable(filter_.first_names))
     if filter_.last_names is not None:
-        yield UserRecord.last_name.in_(_storable(filter_.last_names))
+        yield models.User.last_name.in_(_storable(filter_.last_names))
     address = [*_address(filter_)]
     if address:
-        yield exists().where(AddressRecord.user_id == UserRecord.id, *address)
+        yield exists().where(models.Address.user_id == models.User.id, *address)
 
 
 def _address(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.phones is not None:
-        yield AddressRecord.phone.in_(_storable(filter_.phones))
+        yield models.Address.phone.in_(_storable(filter_.phones))
     if filter_.countries is not None:
-        yield AddressRecord.country.in_(filter_.countries)
+        yield models.Address.country.in_(filter_.countries)
     if filter_.other_countries is not None:
-        yield AddressRecord.country.not_in(filter_.other_countries)
+        yield models.Address.country.not_in(filter_.other_countries)
 
 
 def _storable(values: Collection[str]) -> list[str]:
@@ -532,5 +531,5 @@ def _has_metadata(key: str, values: Collection[str] | None) -> ColumnElement[boo
     # Quotes and backslashes end the path into the JSON; no database can hold the others.
     if not is_storable(key) or set(key) & set('"\\'):
         return false()
-    stored: ColumnElement[str] = UserRecord.public_metadata[key].as_string()
+    stored: ColumnElement[str] = models.User.public_metadata[key].as_string()
     return stored.is_not(None) if values is None else stored.in_(_storable(values))

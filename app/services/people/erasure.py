@@ -7,31 +7,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, false, or_, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import ERASED, User, pseudonym_of, pseudonymous_email, without_texts
 from app.domain.authorization.actor import Actor, ActorKind, holds_all_permissions
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order
 from app.domain.events import EVENTS
 from app.domain.sign_in.sign_in_log import EMAIL_PURPOSE
 from app.domain.values.errors import PermissionDenied, Problem, Refused
-from app.models import (
-    AddressRecord,
-    AppInstallationRecord,
-    AppProblemRecord,
-    AppRecord,
-    AuditRecord,
-    CheckoutRecord,
-    DeliveryRecord,
-    EmailCodeRecord,
-    ExternalIdentityRecord,
-    ImportedRowRecord,
-    OrderRecord,
-    OutboxEventRecord,
-    OutboxMailRecord,
-    ResetRequestRecord,
-    SignInEventRecord,
-    UserRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires_person
@@ -67,14 +49,14 @@ def _traces_of(session: Session, user: User) -> Traces:
 
     keys = {
         "User": [user.id],
-        "Order": keys_of(OrderRecord, OrderRecord.user_email == user.email),
-        "Checkout": keys_of(CheckoutRecord, CheckoutRecord.email == user.email),
+        "Order": keys_of(models.Order, models.Order.user_email == user.email),
+        "Checkout": keys_of(models.Checkout, models.Checkout.email == user.email),
     }
     noted = [*audit_values_of(session, user.id)]
-    addresses = keys_of(AddressRecord)
+    addresses = keys_of(models.Address)
     keys["Address"] = addresses_of_person(addresses, noted)
     former = _former_emails(session, user, noted)
-    identities = keys_of(ExternalIdentityRecord)
+    identities = keys_of(models.ExternalIdentity)
     return Traces(user.id, user.email, former, keys, addresses, identities)
 
 
@@ -90,7 +72,7 @@ def addresses_of_person(
 @building_block
 def audit_values_of(session: Session, user_id: int) -> Iterator[Mapping[str, object]]:
     """Return what audit entries about the person hold, before and after each change."""
-    sides = select(AuditRecord.before, AuditRecord.after).where(_is_subject(user_id))
+    sides = select(models.AuditEntry.before, models.AuditEntry.after).where(_is_subject(user_id))
     return (side for row in session.execute(sides) for side in row)
 
 
@@ -102,14 +84,14 @@ def _former_emails(
         for side in noted
         if isinstance(email := side.get("email"), str) and email != user.email
     }
-    taken = session.scalars(select(UserRecord.email).where(UserRecord.email.in_(emails)))
+    taken = session.scalars(select(models.User.email).where(models.User.email.in_(emails)))
     return sorted(emails - set(taken))
 
 
 def _delete_deliveries(session: Session, traces: Traces) -> int:
     """Delete deliveries about the person, their addresses, orders and carts; return how many."""
-    condition = _is_about(DeliveryRecord.event, DeliveryRecord.subject_id, traces)
-    return _count(session, delete(DeliveryRecord).where(condition).returning(DeliveryRecord.id))
+    condition = _is_about(models.Delivery.event, models.Delivery.subject_id, traces)
+    return _count(session, delete(models.Delivery).where(condition).returning(models.Delivery.id))
 
 
 def _delete_events(session: Session, traces: Traces) -> int:
@@ -117,7 +99,7 @@ def _delete_events(session: Session, traces: Traces) -> int:
 
     To be called before the account is deleted: the event of that is for the apps.
     """
-    event = OutboxEventRecord
+    event = models.OutboxEvent
     condition = _is_about(event.type, event.subject_id, traces)
     return _count(session, delete(event).where(condition).returning(event.id))
 
@@ -125,9 +107,9 @@ def _delete_events(session: Session, traces: Traces) -> int:
 def _delete_emails(session: Session, traces: Traces) -> int:
     """Delete requests for password links, and emails of the log or waiting; return how many."""
     emails = [traces.email, *traces.former_emails]
-    session.execute(delete(ResetRequestRecord).where(ResetRequestRecord.email.in_(emails)))
-    session.execute(delete(EmailCodeRecord).where(EmailCodeRecord.email.in_(emails)))
-    mail = OutboxMailRecord
+    session.execute(delete(models.ResetRequest).where(models.ResetRequest.email.in_(emails)))
+    session.execute(delete(models.EmailCode).where(models.EmailCode.email.in_(emails)))
+    mail = models.OutboxMail
     is_theirs = or_(mail.user_id == traces.user_id, mail.recipient.in_(emails))
     return _count(session, delete(mail).where(is_theirs).returning(mail.id))
 
@@ -135,7 +117,7 @@ def _delete_emails(session: Session, traces: Traces) -> int:
 def _erase_sign_ins(ports: Ports, session: Session, traces: Traces) -> int:
     """Remove email, IP address and device from the sign-in log; return from how many entries."""
     digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, traces.email)
-    log = SignInEventRecord
+    log = models.SignInEvent
     is_theirs = or_(log.user_id == traces.user_id, log.email_digest.in_(digests))
     nothing = {"name": "", "email_digest": "", "address": "", "device": "", "detail": ""}
     return _count(session, update(log).where(is_theirs).values(nothing).returning(log.id))
@@ -143,7 +125,7 @@ def _erase_sign_ins(ports: Ports, session: Session, traces: Traces) -> int:
 
 def _erase_orders(session: Session, traces: Traces) -> int:
     """Replace the email of the person's orders; return of how many. Remove it from carts."""
-    cart, order = CheckoutRecord, OrderRecord
+    cart, order = models.Checkout, models.Order
     session.execute(update(cart).where(cart.email == traces.email).values(email=""))
     statement = update(order).where(order.id.in_(traces.keys["Order"]))
     replaced = statement.values(user_email=pseudonymous_email(traces.user_id))
@@ -152,7 +134,7 @@ def _erase_orders(session: Session, traces: Traces) -> int:
 
 def _erase_savers(session: Session, traces: Traces) -> None:
     """Replace the person's email where they saved a webhook last."""
-    saved = WebhookRecord
+    saved = models.Webhook
     is_theirs = saved.saved_by_kind == ActorKind.USER.value, saved.saved_by == traces.email
     name = pseudonym_of(traces.user_id)
     session.execute(update(saved).where(*is_theirs).values(saved_by=name))
@@ -160,7 +142,7 @@ def _erase_savers(session: Session, traces: Traces) -> None:
 
 def _erase_dismissals(session: Session, traces: Traces) -> None:
     """Replace the person's email where they dismissed a problem of an app."""
-    problem = AppProblemRecord
+    problem = models.AppProblem
     is_theirs = or_(
         problem.dismissed_by_id == traces.user_id,
         problem.dismissed_by.in_([traces.email, *traces.former_emails]),
@@ -175,10 +157,10 @@ def _erase_contacts(session: Session, traces: Traces) -> None:
     Alerts about the app's webhooks are sent to staff who manage apps from then on.
     """
     emails = {email.casefold() for email in (traces.email, *traces.former_emails)}
-    for app in session.scalars(select(AppRecord).where(AppRecord.contact_email != "")).all():
+    for app in session.scalars(select(models.App).where(models.App.contact_email != "")).all():
         if app.contact_email.casefold() in emails:
             app.contact_email = ""
-    entry = AuditRecord
+    entry = models.AuditEntry
     for found in session.scalars(select(entry).where(entry.action == "app.update")).all():
         if str(found.before.get("contact_email")).casefold() in emails:
             found.before = {**found.before, "contact_email": ERASED}
@@ -189,7 +171,7 @@ def _erase_contacts(session: Session, traces: Traces) -> None:
 
 def _erase_requesters(session: Session, traces: Traces) -> None:
     """Replace name and IP address where the person asked for the installation of an app."""
-    for installation in session.scalars(select(AppInstallationRecord)).all():
+    for installation in session.scalars(select(models.AppInstallation)).all():
         if installation.caller.get("user_id") == traces.user_id:
             unnamed = {"name": pseudonym_of(traces.user_id), "address": None}
             installation.caller = {**installation.caller, **unnamed}
@@ -201,7 +183,7 @@ def _erase_import_digests(session: Session, traces: Traces) -> None:
 
     The rows stay, so that a later import of the same source doesn't bring the person back.
     """
-    row = ImportedRowRecord
+    row = models.ImportedRow
     is_theirs = or_(
         row.kind.in_(_KEYED_BY_USER) & (row.row_id == traces.user_id),
         (row.kind == "address") & row.row_id.in_(traces.addresses),
@@ -219,20 +201,22 @@ def _erase_audit_entries(session: Session, traces: Traces) -> int:
     about = _is_subject(traces.user_id)
     name = pseudonym_of(traces.user_id)
     found = set()
-    for entry in session.scalars(select(AuditRecord).where(about)).all():
+    for entry in session.scalars(select(models.AuditEntry).where(about)).all():
         entry.subject_name = name
         entry.before = without_texts(entry.before)
         entry.after = without_texts(entry.after)
         found.add(entry.id)
     session.flush()
-    by_them = AuditRecord.actor_user_id == traces.user_id
-    statement = update(AuditRecord).where(by_them).values(actor_name=name, address="")
-    found.update(session.scalars(statement.returning(AuditRecord.id)))
+    by_them = models.AuditEntry.actor_user_id == traces.user_id
+    statement = update(models.AuditEntry).where(by_them).values(actor_name=name, address="")
+    found.update(session.scalars(statement.returning(models.AuditEntry.id)))
     return len(found)
 
 
 def _is_subject(user_id: int) -> ColumnElement[bool]:
-    return (AuditRecord.subject_type == "User") & (AuditRecord.subject_id == str(user_id))
+    return (models.AuditEntry.subject_type == "User") & (
+        models.AuditEntry.subject_id == str(user_id)
+    )
 
 
 def _is_about(event: Any, key: Any, traces: Traces) -> ColumnElement[bool]:
@@ -315,7 +299,7 @@ def erase_person(ports: Ports, actor: Actor, email: str) -> Erasure:
 
 
 def _find(session: Session, email: str) -> User:
-    key = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
+    key = session.scalar(select(models.User.id).where(models.User.email == email))
     if key is None:
         raise Refused(_MISSING)
     user = load_user(session, key)

@@ -7,6 +7,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
+from app import models
 from app.domain.accounts.staff import duplicate_problem, last_group_problem
 from app.domain.accounts.users import Group, User
 from app.domain.authorization.actor import (
@@ -26,13 +27,6 @@ from app.domain.values.ids import filtered_keys, key_of, to_global_id
 from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
-from app.models import (
-    GroupChannelRecord,
-    GroupMemberRecord,
-    GroupPermissionRecord,
-    GroupRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -64,8 +58,8 @@ from app.services.people.stored_groups import (
     to_group,
 )
 
-_BY_NAME = (GroupRecord.name, GroupRecord.id)
-_BY_MEMBERS = (MEMBERS, GroupRecord.id)
+_BY_NAME = (models.Group.name, models.Group.id)
+_BY_MEMBERS = (MEMBERS, models.Group.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +126,13 @@ def list_groups(
     if not is_searchable(filter_.search):
         return empty_page()
     # There are few groups: reading them all is quicker than any index would be.
-    query = GROUPS.where(contains_text(GroupRecord.name, filter_.search.strip()))
+    query = GROUPS.where(contains_text(models.Group.name, filter_.search.strip()))
     if filter_.ids is not None:
-        query = query.where(GroupRecord.id.in_(filtered_keys(filter_.ids, "Group")))
+        query = query.where(models.Group.id.in_(filtered_keys(filter_.ids, "Group")))
     columns = _BY_MEMBERS if filter_.by_members else _BY_NAME
     order = Order(columns, descending=filter_.descending)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_group, select(GroupRecord.id))
+        return read_page(ports, session, query, order, page, to_group, select(models.Group.id))
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -149,7 +143,7 @@ def show_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup | N
     """
     key = key_of(group_id, "Group")
     with ports.database.reading() as session:
-        row = session.execute(GROUPS.where(GroupRecord.id == key)).one_or_none()
+        row = session.execute(GROUPS.where(models.Group.id == key)).one_or_none()
     return None if row is None else to_group(row)
 
 
@@ -158,7 +152,7 @@ def groups_by_key(
     ports: Ports, _actor: Actor, keys: Collection[int]
 ) -> tuple[PermissionGroup, ...]:
     """Return the groups of those keys, in one statement."""
-    return read_by_keys(ports, GROUPS, GroupRecord.id, keys, to_group)
+    return read_by_keys(ports, GROUPS, models.Group.id, keys, to_group)
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -166,7 +160,7 @@ def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group
     """The groups with exactly these names; refuses NOT_FOUND on ``group`` for any other name."""
     name_set = frozenset(names)
     with ports.database.reading() as session:
-        rows = session.execute(GROUPS.where(GroupRecord.name.in_(filter(is_storable, name_set))))
+        rows = session.execute(GROUPS.where(models.Group.name.in_(filter(is_storable, name_set))))
         groups = [to_group(row) for row in rows]
     missing = sorted(name_set - {group.name for group in groups})
     if missing:
@@ -183,12 +177,12 @@ def list_members(
 ) -> Mapping[int, tuple[User, ...]]:
     """Return the members of each of these groups by the group's key, in one statement."""
     # By another name: the subqueries of a person's own groups use the table too.
-    member = aliased(GroupMemberRecord)
+    member = aliased(models.GroupMember)
     members = (
         select(*USER_COLUMNS, member.group_id)
-        .join(member, member.user_id == UserRecord.id)
+        .join(member, member.user_id == models.User.id)
         .where(member.group_id.in_(groups))
-        .order_by(UserRecord.id)
+        .order_by(models.User.id)
     )
     found: dict[int, list[User]] = {key: [] for key in groups}
     with ports.database.reading() as session:
@@ -211,7 +205,7 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
         if is_taken(session, name):
             raise Refused(UNIQUE)
         channels = _new_channels(actor, session, new)
-        group = GroupRecord(name=name, is_channel_restricted=new.is_restricted)
+        group = models.Group(name=name, is_channel_restricted=new.is_restricted)
         session.add(group)
         session.flush()
         add_group_permissions(session, group.id, new.permissions)
@@ -319,7 +313,7 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
             guard_channels(actor, session, members, "id"),
             prevent_unmanageable(actor, session, "id"),
         ):
-            session.delete(session.get_one(GroupRecord, key))
+            session.delete(session.get_one(models.Group, key))
         if actor.user_id in members:
             _require_another_group(actor, session, "id")
         snapshot = group_snapshot(group, members)
@@ -355,7 +349,7 @@ def _update(
         if not isinstance(name, Absent) and name != group.name:
             if is_taken(session, name):
                 raise Refused(UNIQUE)
-            session.get_one(GroupRecord, key).name = name
+            session.get_one(models.Group, key).name = name
             before["name"], after["name"] = group.name, name
         granted = _change_permissions(actor, session, group, changes)
         if granted != group.permissions:
@@ -385,9 +379,9 @@ def _change_permissions(
     if going:
         with prevent_unmanageable(actor, session, "removePermissions"):
             session.execute(
-                delete(GroupPermissionRecord).where(
-                    GroupPermissionRecord.group_id == group.id,
-                    GroupPermissionRecord.permission.in_([one.value for one in going]),
+                delete(models.GroupPermission).where(
+                    models.GroupPermission.group_id == group.id,
+                    models.GroupPermission.permission.in_([one.value for one in going]),
                 )
             )
     return (group.permissions | changes.add_permissions) - going
@@ -399,12 +393,12 @@ def _change_channels(
     """Write the group's channels; return them, ``None`` for all."""
     was_restricted = group.channel_ids is not None
     is_restricted = was_restricted if changes.is_restricted is None else changes.is_restricted
-    of_group = GroupChannelRecord.group_id == group.id
+    of_group = models.GroupChannel.group_id == group.id
     if not is_restricted:
         if was_restricted:
             refuse_any(channel_problem(actor, None, "restrictedAccessToChannels"))
-            session.get_one(GroupRecord, group.id).is_channel_restricted = False
-            session.execute(delete(GroupChannelRecord).where(of_group))
+            session.get_one(models.Group, group.id).is_channel_restricted = False
+            session.execute(delete(models.GroupChannel).where(of_group))
         return None
     added = existing_channels(session, changes.add_channels, "addChannels")
     removed = existing_channels(session, changes.remove_channels, "removeChannels")
@@ -412,10 +406,10 @@ def _change_channels(
         channel_problem(actor, added, "addChannels"),
         channel_problem(actor, removed, "removeChannels"),
     )
-    session.get_one(GroupRecord, group.id).is_channel_restricted = True
+    session.get_one(models.Group, group.id).is_channel_restricted = True
     before = group.channel_ids or frozenset()
     session.execute(
-        delete(GroupChannelRecord).where(of_group, GroupChannelRecord.channel_id.in_(removed))
+        delete(models.GroupChannel).where(of_group, models.GroupChannel.channel_id.in_(removed))
     )
     add_group_channels(session, group.id, added - before)
     return (before | added) - removed
@@ -491,15 +485,15 @@ def remove_members(
     _remove(actor, session, key, leaving, field)
     add_event(ports, actor, session, PermissionGroupUpdated(key))
     was, now = {"users": sorted(members)}, {"users": sorted(members - leaving)}
-    name = session.get_one(GroupRecord, key).name
+    name = session.get_one(models.Group, key).name
     record(ports, actor, session, Change("group.update", "Group", key, name, was, now))
 
 
 def _members(session: Session, key: int) -> frozenset[int]:
-    members = select(GroupMemberRecord.user_id).where(GroupMemberRecord.group_id == key)
+    members = select(models.GroupMember.user_id).where(models.GroupMember.group_id == key)
     return frozenset(session.scalars(members))
 
 
 def _require_another_group(actor: Actor, session: Session, field: str) -> None:
-    mine = select(func.count()).where(GroupMemberRecord.user_id == actor.user_id)
+    mine = select(func.count()).where(models.GroupMember.user_id == actor.user_id)
     refuse_any(last_group_problem(actor, session.scalar(mine) or 0, field))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.staff import deletion_problem, duplicate_problem
 from app.domain.accounts.users import User, name_problems, note_problems
@@ -15,7 +16,6 @@ from app.domain.events import StaffCreated, StaffDeleted, StaffUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.inputs import require_unchanged
-from app.models import UserPermissionRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.email_links import drop_links, redirect_refusal
@@ -114,8 +114,8 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
         lock_grants(session)
         groups = manageable_groups(actor, session, new.groups, "addGroups")
         existing = session.scalar(
-            select(UserRecord)
-            .where(UserRecord.email == stored_email(session, new.email))
+            select(models.User)
+            .where(models.User.email == stored_email(session, new.email))
             .with_for_update()
         )
         if existing is not None:
@@ -263,7 +263,7 @@ def _promote(
     ports: Ports,
     actor: Actor,
     session: Session,
-    user: UserRecord,
+    user: models.User,
     new: NewStaff,
     groups: frozenset[int],
 ) -> None:
@@ -288,7 +288,7 @@ def _promote(
     drop_links(session, user.id)
     end_sessions(ports, session, user.id)
     join(session, users=[user.id], groups=groups)
-    saved = save_sent_metadata(session, UserRecord, user.id, new.metadata, new.private_metadata)
+    saved = save_sent_metadata(session, models.User, user.id, new.metadata, new.private_metadata)
     add_event(ports, actor, session, StaffCreated(user.id))
     before = {"is_staff": False, "has_password": had_password}
     after = {
@@ -322,16 +322,16 @@ def _change_permissions(
     """Grant and withdraw permissions that ``user`` holds directly; their groups stay."""
     before = _direct_permissions(session, user.id)
     session.add_all(
-        UserPermissionRecord(user_id=user.id, permission=permission.value)
+        models.UserPermission(user_id=user.id, permission=permission.value)
         for permission in changes.add_permissions - before
     )
     going = changes.remove_permissions & before
     if going:
         with prevent_unmanageable(actor, session, "removePermissions"):
             session.execute(
-                delete(UserPermissionRecord).where(
-                    UserPermissionRecord.user_id == user.id,
-                    UserPermissionRecord.permission.in_([one.value for one in going]),
+                delete(models.UserPermission).where(
+                    models.UserPermission.user_id == user.id,
+                    models.UserPermission.permission.in_([one.value for one in going]),
                 )
             )
     after = (before | changes.add_permissions) - going
@@ -340,11 +340,11 @@ def _change_permissions(
 
 
 def _direct_permissions(session: Session, user_id: int) -> frozenset[Permission]:
-    held = select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == user_id)
+    held = select(models.UserPermission.permission).where(models.UserPermission.user_id == user_id)
     return known_permissions(session.scalars(held).all())
 
 
-def _facts(session: Session, stored: UserRecord, user: User) -> dict[str, object]:
+def _facts(session: Session, stored: models.User, user: User) -> dict[str, object]:
     """Return what ``update_staff`` changes, as the audit log has it."""
     return {
         **detail_facts(stored),
@@ -353,8 +353,8 @@ def _facts(session: Session, stored: UserRecord, user: User) -> dict[str, object
     }
 
 
-def _find(session: Session, key: int) -> UserRecord:
-    user = session.get(UserRecord, key, with_for_update=True)
+def _find(session: Session, key: int) -> models.User:
+    user = session.get(models.User, key, with_for_update=True)
     if user is None:
         raise Refused(_MISSING)
     return user

@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import (
     Actor,
@@ -19,14 +20,6 @@ from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import parse_id, to_global_id
 from app.domain.values.text_rules import line_problem
-from app.models import (
-    ChannelRecord,
-    GroupChannelRecord,
-    GroupMemberRecord,
-    GroupPermissionRecord,
-    GroupRecord,
-    UserRecord,
-)
 from app.ports import NamedRow
 from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
@@ -44,14 +37,14 @@ UNIQUE = Problem("UNIQUE", "Group with this name already exists.", "name")
 
 MEMBERS = (
     select(func.count())
-    .select_from(GroupMemberRecord)
-    .where(GroupMemberRecord.group_id == GroupRecord.id)
+    .select_from(models.GroupMember)
+    .where(models.GroupMember.group_id == models.Group.id)
     .scalar_subquery()
 )
-"""How many are in the group of ``GroupRecord``."""
+"""How many are in the group of ``models.Group``."""
 GROUPS: Select[*tuple[object, ...]] = select(
-    GroupRecord.id,
-    GroupRecord.name,
+    models.Group.id,
+    models.Group.name,
     GROUP_PERMISSIONS.label("permissions"),
     MEMBERS.label("members"),
     GROUP_CHANNELS.label("channel_ids"),
@@ -73,7 +66,7 @@ def to_group(row: NamedRow) -> PermissionGroup:
 def load_group(session: Session, group_id: int) -> PermissionGroup:
     """The group with that key, as this transaction has left it; refuses NOT_FOUND on ``id``."""
     session.flush()
-    row = session.execute(GROUPS.where(GroupRecord.id == group_id)).one_or_none()
+    row = session.execute(GROUPS.where(models.Group.id == group_id)).one_or_none()
     if row is None:
         raise Refused(Problem("NOT_FOUND", "There is no such group.", "id"))
     return to_group(row)
@@ -112,7 +105,7 @@ def name_problem(name: str) -> Problem | None:
 
 @building_block
 def is_taken(session: Session, name: str) -> bool:
-    return session.scalar(select(GroupRecord.id).where(GroupRecord.name == name)) is not None
+    return session.scalar(select(models.Group.id).where(models.Group.name == name)) is not None
 
 
 @building_block
@@ -123,7 +116,9 @@ def existing_channels(session: Session, ids: Collection[str], field: str) -> fro
     """
     keys = {id_: parse_id(id_, "Channel") for id_ in ids}
     wanted = sorted({key for key in keys.values() if key is not None})
-    query = select(ChannelRecord.id).where(ChannelRecord.id.in_(wanted)).order_by(ChannelRecord.id)
+    query = (
+        select(models.Channel.id).where(models.Channel.id.in_(wanted)).order_by(models.Channel.id)
+    )
     found = set(session.scalars(query.with_for_update(read=True, key_share=True)))
     missing = tuple(id_[:80] for id_, key in keys.items() if key not in found)
     if missing:
@@ -137,7 +132,7 @@ def existing_channels(session: Session, ids: Collection[str], field: str) -> fro
 def add_group_channels(session: Session, group_id: int, channel_ids: Iterable[int]) -> None:
     """Give a group access to channels that it doesn't have yet."""
     session.add_all(
-        GroupChannelRecord(group_id=group_id, channel_id=key) for key in sorted(channel_ids)
+        models.GroupChannel(group_id=group_id, channel_id=key) for key in sorted(channel_ids)
     )
     session.flush()
 
@@ -148,7 +143,7 @@ def add_group_permissions(
 ) -> None:
     """Add ``permissions``, which the group does not have yet."""
     session.add_all(
-        GroupPermissionRecord(group_id=group_id, permission=permission.value)
+        models.GroupPermission(group_id=group_id, permission=permission.value)
         for permission in permissions
     )
     session.flush()
@@ -168,7 +163,7 @@ def manageable_groups(
     do more than ``actor``, or the same in more channels.
     """
     keys, problems = _keys(ids, "Group", field)
-    rows = session.execute(GROUPS.where(GroupRecord.id.in_(keys.values())))
+    rows = session.execute(GROUPS.where(models.Group.id.in_(keys.values())))
     found = {group.id: group for group in map(to_group, rows)}
     missing = [name for name, key in keys.items() if key not in found]
     if missing:
@@ -267,7 +262,7 @@ def _missing(type_name: str, ids: list[str], field: str) -> Problem:
 def _users(session: Session, keys: Collection[int]) -> dict[int, User]:
     """Return the people with these keys, as this transaction has left them."""
     session.flush()
-    rows = session.execute(select(*USER_COLUMNS).where(UserRecord.id.in_(keys)))
+    rows = session.execute(select(*USER_COLUMNS).where(models.User.id.in_(keys)))
     return {user.id: user for user in map(read_user, rows)}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.staff import activation_problem, deactivation_problem
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
@@ -22,14 +23,6 @@ from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.metadata import Metadata, StoredMetadata, to_stored_metadata
-from app.models import (
-    AuthenticatorAppRecord,
-    ImportedPasswordRecord,
-    ImportRecord,
-    PasskeyRecord,
-    SessionRecord,
-    UserRecord,
-)
 from app.ports import NamedRow, Ports
 from app.ports.database import account
 from app.services.audit.log import record, user_change
@@ -122,7 +115,7 @@ def switch_active(
     refuse_any((activation_problem if active else deactivation_problem)(actor, user))
     if user.is_active is not active:
         with prevent_unmanageable(actor, session, "isActive"):
-            stored = session.get_one(UserRecord, user.id)
+            stored = session.get_one(models.User, user.id)
             stored.is_active = active
             stored.updated_at = ports.clock.now()
     if not active:
@@ -197,7 +190,7 @@ def reset_second_factors(ports: Ports, actor: Actor, user_id: str) -> User:
         raise PermissionDenied(Caller.USER)
     key = key_of(user_id, "User")
     with ports.database.transaction(account(key)) as session:
-        stored = session.get(UserRecord, key, with_for_update=True)
+        stored = session.get(models.User, key, with_for_update=True)
         if stored is None:
             raise Refused(_MISSING)
         user = load_user(session, key)
@@ -217,7 +210,7 @@ def reset_second_factors(ports: Ports, actor: Actor, user_id: str) -> User:
 def _remove(session: Session, user_id: int) -> dict[str, object]:
     """Delete the factors and codes; return what there was, for the audit log."""
     had = read_factors(session, user_id)
-    for factor in (PasskeyRecord, AuthenticatorAppRecord):
+    for factor in (models.Passkey, models.AuthenticatorApp):
         session.execute(delete(factor).where(factor.user_id == user_id))
     drop_codes(session, user_id)
     return {
@@ -242,10 +235,10 @@ class AccountOrigin:
 
 
 ORIGIN_COLUMNS = (
-    ImportRecord.source.label("origin_source"),
-    ImportRecord.started_at.label("origin_imported_at"),
-    ImportedPasswordRecord.state.label("origin_password"),
-    ImportedPasswordRecord.replaced_at.label("origin_replaced_at"),
+    models.Import.source.label("origin_source"),
+    models.Import.started_at.label("origin_imported_at"),
+    models.ImportedPassword.state.label("origin_password"),
+    models.ImportedPassword.replaced_at.label("origin_replaced_at"),
 )
 """What ``read_origin`` reads."""
 
@@ -253,9 +246,9 @@ ORIGIN_COLUMNS = (
 @building_block
 def with_origin(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     """Join what a query of users with ``ORIGIN_COLUMNS`` needs."""
-    password = ImportedPasswordRecord
-    return query.outerjoin(password, password.user_id == UserRecord.id).outerjoin(
-        ImportRecord, ImportRecord.id == password.import_id
+    password = models.ImportedPassword
+    return query.outerjoin(password, password.user_id == models.User.id).outerjoin(
+        models.Import, models.Import.id == password.import_id
     )
 
 
@@ -277,10 +270,10 @@ LISTED_SESSIONS = 100
 
 
 PERSON_COLUMNS = (
-    UserRecord.public_metadata,
-    UserRecord.private_metadata,
-    UserRecord.note,
-    UserRecord.external_reference,
+    models.User.public_metadata,
+    models.User.private_metadata,
+    models.User.note,
+    models.User.external_reference,
     *ORIGIN_COLUMNS,
     *FACTOR_COLUMNS,
 )
@@ -314,13 +307,13 @@ def find_sessions(
 ) -> tuple[tuple[SignedIn, ...], int]:
     """Return the newest live sessions of a user, last used first, and how many there are."""
     alive = (
-        select(SessionRecord, func.count().over().label("total"))
-        .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
-        .order_by(SessionRecord.id.desc())
+        select(models.Session, func.count().over().label("total"))
+        .where(models.Session.user_id == user_id, models.Session.expires_at > ports.clock.now())
+        .order_by(models.Session.id.desc())
         .limit(LISTED_SESSIONS)
     )
     rows = session.execute(alive).all()
-    found = [signed_in(actor, row.SessionRecord) for row in rows]
+    found = [signed_in(actor, row.Session) for row in rows]
     return tuple(sorted(found, key=by_use, reverse=True)), rows[0].total if rows else 0
 
 
@@ -330,9 +323,9 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
 
     Staff need MANAGE_STAFF, customers MANAGE_USERS. Refuses NOT_FOUND on ``id``.
     """
-    query = with_origin(select(*USER_COLUMNS, *PERSON_COLUMNS).select_from(UserRecord))
+    query = with_origin(select(*USER_COLUMNS, *PERSON_COLUMNS).select_from(models.User))
     with ports.database.reading() as session:
-        row = session.execute(query.where(UserRecord.id == user_id)).one_or_none()
+        row = session.execute(query.where(models.User.id == user_id)).one_or_none()
         if row is None:
             raise Refused(Problem("NOT_FOUND", "There is no such user.", "id"))
         user = read_user(row)
@@ -372,9 +365,9 @@ def end_user_session(ports: Ports, actor: Actor, user_id: int, session_id: int) 
     with ports.database.transaction() as session:
         user = find_manageable(session, actor, user_id)
         ended = session.scalar(
-            delete(SessionRecord)
-            .where(SessionRecord.id == session_id, SessionRecord.user_id == user_id)
-            .returning(SessionRecord.id)
+            delete(models.Session)
+            .where(models.Session.id == session_id, models.Session.user_id == user_id)
+            .returning(models.Session.id)
         )
         if ended is None:
             raise Refused(Problem("NOT_FOUND", "This session has already ended.", "id"))

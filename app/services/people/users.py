@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.accounts.emails import email_problem, email_spellings, normalize_email
 from app.domain.accounts.users import User, name_problems, note_problems
@@ -27,8 +28,6 @@ from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.inputs import ABSENT, Absent, Seen
-from app.models import ShopRecord, UserPermissionRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import account
 from app.services.accounts.email_links import drop_links, make_link, require_redirect
@@ -151,7 +150,7 @@ def _problems(ports: Ports, actor: Actor, email: str, new: NewUser) -> list[Prob
 @building_block
 def store_user(
     ports: Ports, actor: Actor, session: Session, new: NewUser, hashed: str | None = None
-) -> UserRecord:
+) -> models.User:
     """Store the checked user ``new`` in the transaction of ``session``.
 
     ``hashed`` is the password's hash, ``None`` without a password. The email must be normalized;
@@ -162,7 +161,7 @@ def store_user(
     if new.external_reference:
         _require_free_reference(session, new.external_reference)
     now = ports.clock.now()
-    user = UserRecord(
+    user = models.User(
         email=new.email,
         password_hash=hashed,
         first_name=new.first_name,
@@ -171,7 +170,8 @@ def store_user(
         is_superuser=new.is_superuser,
         is_active=new.is_active,
         is_confirmed=new.is_confirmed,
-        language_code=new.language_code or session.get_one(ShopRecord, SHOP_ID).default_language,
+        language_code=new.language_code
+        or session.get_one(models.Shop, models.SHOP_ID).default_language,
         note=new.note,
         external_reference=new.external_reference or None,
         date_joined=now,
@@ -179,9 +179,9 @@ def store_user(
     )
     session.add(user)
     session.flush()
-    saved = save_sent_metadata(session, UserRecord, user.id, new.metadata, new.private_metadata)
+    saved = save_sent_metadata(session, models.User, user.id, new.metadata, new.private_metadata)
     session.add_all(
-        UserPermissionRecord(user_id=user.id, permission=permission.value)
+        models.UserPermission(user_id=user.id, permission=permission.value)
         for permission in new.permissions
     )
     join(session, users=[user.id], groups=new.groups)
@@ -205,7 +205,7 @@ def store_user(
 
 
 def _require_free_reference(session: Session, external_reference: str) -> None:
-    taken = select(UserRecord.id).where(UserRecord.external_reference == external_reference)
+    taken = select(models.User.id).where(models.User.external_reference == external_reference)
     if session.scalar(taken) is not None:
         raise Refused(_REFERENCE_TAKEN)
 
@@ -286,7 +286,7 @@ def detail_problems(details: Details) -> list[Problem | None]:
 
 
 @building_block
-def detail_facts(user: UserRecord) -> dict[str, object]:
+def detail_facts(user: models.User) -> dict[str, object]:
     """Return what ``change_details`` changes of a user, for ``require_unchanged``."""
     return {
         "first_name": user.first_name,
@@ -304,7 +304,7 @@ def change_details(
     ports: Ports,
     actor: Actor,
     session: Session,
-    user: UserRecord,
+    user: models.User,
     details: Details,
     changed: Changed,
 ) -> None:
@@ -338,14 +338,14 @@ def change_details(
         else:
             user.is_confirmed = False
     sent = details.metadata, details.private_metadata
-    changed.after.update(save_sent_metadata(session, UserRecord, user.id, *sent))
+    changed.after.update(save_sent_metadata(session, models.User, user.id, *sent))
     if user.email != old_email:
         session.flush()
         drop_links(session, user.id)
         notify_email_change(ports, actor, session, user, old_email)
 
 
-def _change_note(session: Session, user: UserRecord, details: Details, changed: Changed) -> None:
+def _change_note(session: Session, user: models.User, details: Details, changed: Changed) -> None:
     """Write a new note, whose text the audit log doesn't get, and a new external reference."""
     if not isinstance(details.note, Absent) and (details.note or "") != user.note:
         changed.add("has_note", bool(user.note), bool(details.note))
@@ -364,7 +364,7 @@ def _text(value: str | Absent | None) -> str:
     return "" if isinstance(value, Absent) else value or ""
 
 
-def _new_email(user: UserRecord, details: Details) -> str | Absent:
+def _new_email(user: models.User, details: Details) -> str | Absent:
     """Return the email to store; the one that is stored is kept in its own spelling."""
     wanted = details.wanted_email
     is_same = isinstance(details.email, str) and user.email == email_spellings(details.email)[0]
@@ -390,7 +390,7 @@ def resend_invitation(ports: Ports, actor: Actor, user_id: int, redirect_url: st
     require_redirect(ports, redirect_url)
     with ports.database.transaction(account(user_id)) as session:
         _require_invited(actor, session, user_id)
-        user = claim_reset(ports, session, UserRecord.id == user_id)
+        user = claim_reset(ports, session, models.User.id == user_id)
         if user is None:
             raise Refused(too_early(ports))
         invite(ports, actor, session, user, redirect_url)
@@ -419,7 +419,7 @@ def create_invitation_link(ports: Ports, actor: Actor, user_id: int, redirect_ur
 
 @building_block
 def invite(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, redirect_url: str
+    ports: Ports, actor: Actor, session: Session, user: models.User, redirect_url: str
 ) -> None:
     """Mail ``user``, whose row is locked or new, a link to choose a password.
 
@@ -439,10 +439,10 @@ def invite(
     add_link_mail(ports, actor, session, mail, event, redirect_url=page)
 
 
-def _require_invited(actor: Actor, session: Session, user_id: int) -> UserRecord:
+def _require_invited(actor: Actor, session: Session, user_id: int) -> models.User:
     """Lock and return a person without a password, managed by the caller."""
     find_manageable(session, actor, user_id)
-    user = session.get_one(UserRecord, user_id, with_for_update=True)
+    user = session.get_one(models.User, user_id, with_for_update=True)
     if not user.is_active:
         raise Refused(Problem("INACTIVE", "Activate this account first.", "id"))
     if user.password_hash is not None:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.second_factors import (
     CHALLENGE_LIFETIME,
@@ -27,14 +28,6 @@ from app.domain.second_factors import (
 from app.domain.shop.settings import StaffSecondFactor
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.values.errors import Problem, Refused
-from app.models import (
-    EmailCodeRecord,
-    SecondFactorChallengeRecord,
-    SessionRecord,
-    ShopRecord,
-    UserRecord,
-)
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import building_block
 from app.services.second_factors.stored_factors import drop_codes, read_factors
@@ -83,7 +76,7 @@ def ask(
     token = ports.randomness.token(CHALLENGE_TOKEN_LENGTH)
     begins = pending or PendingSession()
     session.add(
-        SecondFactorChallengeRecord(
+        models.SecondFactorChallenge(
             digest=digest_of_challenge(token),
             purpose=purpose.value,
             user_id=user_id,
@@ -105,7 +98,7 @@ def is_open(
     ports: Ports, token: str, *purposes: ChallengePurpose
 ) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions of the challenge of ``token`` for as long as it takes answers."""
-    challenge = SecondFactorChallengeRecord
+    challenge = models.SecondFactorChallenge
     return (
         challenge.digest == digest_of_challenge(token),
         challenge.purpose.in_([purpose.value for purpose in purposes]),
@@ -115,7 +108,7 @@ def is_open(
 
 
 @building_block
-def place_of(stored: SecondFactorChallengeRecord) -> SignInPlace:
+def place_of(stored: models.SecondFactorChallenge) -> SignInPlace:
     """Return where the challenge's session will begin, and where it is to be answered."""
     if stored.is_hosted:
         return SignInPlace.HOSTED
@@ -125,15 +118,15 @@ def place_of(stored: SecondFactorChallengeRecord) -> SignInPlace:
 @building_block
 def count_answer(
     ports: Ports, session: Session, purpose: ChallengePurpose, token: str
-) -> SecondFactorChallengeRecord:
+) -> models.SecondFactorChallenge:
     """Count an answer before it is looked at, and return its challenge.
 
     The count goes back to what it was only when the challenge is used up by a right answer, so
     that parallel answers can't exceed ``MAX_CHALLENGE_FAILURES``. Refuses INVALID on ``challenge``
     for one that is unknown, used, expired, for another purpose, or that had its last wrong answer.
     """
-    stored = SecondFactorChallengeRecord
-    challenge: SecondFactorChallengeRecord | None = session.scalar(
+    stored = models.SecondFactorChallenge
+    challenge: models.SecondFactorChallenge | None = session.scalar(
         update(stored)
         .where(*is_open(ports, token, purpose))
         .values(failures=stored.failures + 1)
@@ -148,9 +141,9 @@ def count_answer(
 def use_up(session: Session, challenge_id: int) -> None:
     """Delete an answered challenge; refuses INVALID on ``challenge`` if another answer did."""
     used = session.scalar(
-        delete(SecondFactorChallengeRecord)
-        .where(SecondFactorChallengeRecord.id == challenge_id)
-        .returning(SecondFactorChallengeRecord.id)
+        delete(models.SecondFactorChallenge)
+        .where(models.SecondFactorChallenge.id == challenge_id)
+        .returning(models.SecondFactorChallenge.id)
     )
     if used is None:
         raise Refused(CHALLENGE_ENDED)
@@ -163,9 +156,9 @@ def drop_challenges(session: Session, user_id: int) -> None:
     Its codes by email end too.
     """
     session.execute(
-        delete(SecondFactorChallengeRecord).where(SecondFactorChallengeRecord.user_id == user_id)
+        delete(models.SecondFactorChallenge).where(models.SecondFactorChallenge.user_id == user_id)
     )
-    session.execute(delete(EmailCodeRecord).where(EmailCodeRecord.user_id == user_id))
+    session.execute(delete(models.EmailCode).where(models.EmailCode.user_id == user_id))
 
 
 @building_block
@@ -175,7 +168,7 @@ def write_audience(audience: str) -> str:
 
 
 @building_block
-def read_audience(stored: SecondFactorChallengeRecord | EmailCodeRecord) -> str:
+def read_audience(stored: models.SecondFactorChallenge | models.EmailCode) -> str:
     """Return the audience of the tokens of the session that a challenge or code opens."""
     return str(json.loads(stored.audience)) if stored.audience else ""
 
@@ -183,13 +176,13 @@ def read_audience(stored: SecondFactorChallengeRecord | EmailCodeRecord) -> str:
 @building_block
 def add_method(session: Session, actor: Actor, method: AuthenticationMethod) -> None:
     """Note in the caller's session that its person has just added a second factor."""
-    stored = session.get(SessionRecord, actor.session_id or 0, with_for_update=True)
+    stored = session.get(models.Session, actor.session_id or 0, with_for_update=True)
     if stored is not None:
         add_factor_method(stored, method)
 
 
 @building_block
-def add_factor_method(stored: SessionRecord, method: AuthenticationMethod) -> tuple[str, ...]:
+def add_factor_method(stored: models.Session, method: AuthenticationMethod) -> tuple[str, ...]:
     """Note a second factor in a locked session; return its authentication methods from now on."""
     by_password = stored.origin == SessionOrigin.PASSWORD.value
     amr = methods_with_proof(read_methods(stored.amr), method, by_password=by_password)
@@ -200,7 +193,7 @@ def add_factor_method(stored: SessionRecord, method: AuthenticationMethod) -> tu
 @building_block
 def count_other_sessions(ports: Ports, session: Session, actor: Actor, user_id: int) -> int:
     """Return how many sessions of the user there are in addition to the caller's."""
-    record = SessionRecord
+    record = models.Session
     others = select(func.count(record.id)).where(
         record.user_id == user_id,
         record.id != (actor.session_id or 0),
@@ -216,7 +209,7 @@ LAST_FACTOR = Problem(
 
 
 @building_block
-def settle_removal(session: Session, user: UserRecord) -> None:
+def settle_removal(session: Session, user: models.User) -> None:
     """Refuse the removal of the last factor while staff need one; else drop unusable codes.
 
     Called in the transaction of the removal, after it, with the user's row locked: what it refuses
@@ -226,7 +219,7 @@ def settle_removal(session: Session, user: UserRecord) -> None:
     drop_challenges(session, user.id)
     if read_factors(session, user.id).is_active:
         return
-    shop = session.get_one(ShopRecord, SHOP_ID)
+    shop = session.get_one(models.Shop, models.SHOP_ID)
     is_required = shop.staff_second_factor == StaffSecondFactor.REQUIRED.value
     if is_required and user.is_staff:
         raise Refused(LAST_FACTOR)

@@ -11,6 +11,7 @@ from typing import Final
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.keys import authenticator_app_purpose
 from app.domain.mails.mail import MailKind
@@ -28,13 +29,6 @@ from app.domain.second_factors import (
 )
 from app.domain.urls.web_urls import RelyingParty, relying_party
 from app.domain.values.errors import Problem, Refused
-from app.models import (
-    AuthenticatorAppRecord,
-    PasskeyRecord,
-    RecoveryCodeRecord,
-    SecondFactorChallengeRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from app.ports.database import account
 from app.ports.keys import DecryptionError
@@ -86,7 +80,7 @@ def replace_codes(
     drop_codes(session, user_id)
     now = ports.clock.now()
     session.add_all(
-        RecoveryCodeRecord(
+        models.RecoveryCode(
             user_id=user_id, selector=selector_of(code), code_hash=code_hash, created_at=now
         )
         for code, code_hash in codes
@@ -115,7 +109,7 @@ def check_code(ports: Ports, actor: Actor, user_id: int, code: str) -> SecondFac
 
 
 def _accept_one_time_code(ports: Ports, user_id: int, code: str) -> bool:
-    app, now = AuthenticatorAppRecord, ports.clock.now()
+    app, now = models.AuthenticatorApp, ports.clock.now()
     query = select(app.secret, app.last_step).where(
         app.user_id == user_id, app.confirmed_at.is_not(None)
     )
@@ -147,7 +141,7 @@ def _accept_one_time_code(ports: Ports, user_id: int, code: str) -> bool:
 
 
 def _accept_recovery_code(ports: Ports, actor: Actor, user_id: int, code: str) -> bool:
-    record = RecoveryCodeRecord
+    record = models.RecoveryCode
     unused = (
         record.user_id == user_id,
         record.selector == selector_of(code),
@@ -166,7 +160,7 @@ def _accept_recovery_code(ports: Ports, actor: Actor, user_id: int, code: str) -
     )
     with ports.database.transaction(account(user_id)) as session:
         # The account before its codes, as where they are replaced or reset.
-        session.get(UserRecord, user_id, with_for_update=True)
+        session.get(models.User, user_id, with_for_update=True)
         if session.scalar(accepted) is None:
             return False
         left = {"left": str(read_factors(session, user_id).recovery_codes)}
@@ -249,7 +243,7 @@ def store_random(
 
     Refuses CHALLENGE_ENDED as ``passkey_options`` does.
     """
-    stored = SecondFactorChallengeRecord
+    stored = models.SecondFactorChallenge
     is_own = or_(stored.session_id.is_(None), stored.session_id == actor.session_id)
     asked = session.execute(
         update(stored)
@@ -267,16 +261,16 @@ def store_random(
 def known_passkeys(session: Session, user_id: int) -> Sequence[KnownPasskey]:
     """Return an account's passkeys as a browser finds them."""
     rows = session.execute(
-        select(PasskeyRecord.credential_id, PasskeyRecord.transports)
-        .where(PasskeyRecord.user_id == user_id)
-        .order_by(PasskeyRecord.id)
+        select(models.Passkey.credential_id, models.Passkey.transports)
+        .where(models.Passkey.user_id == user_id)
+        .order_by(models.Passkey.id)
     )
     return [KnownPasskey(row.credential_id, tuple(row.transports.split())) for row in rows]
 
 
 @building_block
 def check_passkey(
-    ports: Ports, actor: Actor, asked: SecondFactorChallengeRecord, answer: str
+    ports: Ports, actor: Actor, asked: models.SecondFactorChallenge, answer: str
 ) -> UsedPasskey | None:
     """Return the passkey that gave ``answer`` (JSON), ``None`` if it isn't a right one.
 
@@ -310,10 +304,10 @@ def method_of(*, is_synced: bool) -> AuthenticationMethod:
     return methods.SOFTWARE_KEY if is_synced else methods.HARDWARE_KEY
 
 
-def _find(ports: Ports, asked: SecondFactorChallengeRecord, answer: str) -> _Passkey:
+def _find(ports: Ports, asked: models.SecondFactorChallenge, answer: str) -> _Passkey:
     claim = ports.passkeys.read_claim(answer)
-    query = select(*columns_for(_Passkey, PasskeyRecord))
-    named = PasskeyRecord.credential_id == claim.credential_id
+    query = select(*columns_for(_Passkey, models.Passkey))
+    named = models.Passkey.credential_id == claim.credential_id
     with ports.database.reading() as session:
         row = session.execute(query.where(named)).one_or_none()
     if row is None or not row.public_key:
@@ -327,24 +321,24 @@ def _find(ports: Ports, asked: SecondFactorChallengeRecord, answer: str) -> _Pas
 
 
 def _store_use(
-    ports: Ports, asked: SecondFactorChallengeRecord, passkey: _Passkey, sign_count: int
+    ports: Ports, asked: models.SecondFactorChallenge, passkey: _Passkey, sign_count: int
 ) -> bool:
     """Store the counter and the time; false if the counter hasn't grown since the last use.
 
     Refuses CHALLENGE_ENDED if the challenge was answered meanwhile: an answer that is sent twice
     comes with the same counter, but from no other authenticator.
     """
-    stored_challenge = SecondFactorChallengeRecord
-    random, counter = stored_challenge.passkey_challenge, PasskeyRecord.sign_count
+    stored_challenge = models.SecondFactorChallenge
+    random, counter = stored_challenge.passkey_challenge, models.Passkey.sign_count
     with ports.database.transaction(account(passkey.user_id)) as session:
         stored = session.scalar(
-            update(PasskeyRecord)
+            update(models.Passkey)
             .where(
-                PasskeyRecord.id == passkey.id,
+                models.Passkey.id == passkey.id,
                 counter < sign_count if sign_count else counter == 0,
             )
             .values(sign_count=sign_count, last_used_at=ports.clock.now())
-            .returning(PasskeyRecord.id)
+            .returning(models.Passkey.id)
         )
         is_first = session.scalar(
             update(stored_challenge)
@@ -359,7 +353,7 @@ def _store_use(
 
 def _report_clone(ports: Ports, actor: Actor, passkey: _Passkey) -> None:
     with ports.database.transaction(account(passkey.user_id)) as session:
-        user = session.get(UserRecord, passkey.user_id, with_for_update=True)
+        user = session.get(models.User, passkey.user_id, with_for_update=True)
         if user is None:
             return  # the account was deleted meanwhile, with its passkeys
         after = {"passkey": passkey.name}

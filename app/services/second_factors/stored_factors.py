@@ -24,11 +24,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import PermissionDenied
-from app.models import AuthenticatorAppRecord, PasskeyRecord, RecoveryCodeRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, public
 from app.services.identity.users import NEEDED
@@ -60,27 +60,27 @@ class FactorCounts:
         return tuple(kind for kind in SecondFactorType if has[kind])
 
 
-_IS_PASSKEY = PasskeyRecord.user_id == UserRecord.id
+_IS_PASSKEY = models.Passkey.user_id == models.User.id
 _IS_APP = and_(
-    AuthenticatorAppRecord.user_id == UserRecord.id,
-    AuthenticatorAppRecord.confirmed_at.is_not(None),
+    models.AuthenticatorApp.user_id == models.User.id,
+    models.AuthenticatorApp.confirmed_at.is_not(None),
 )
 HAS_SECOND_FACTOR = or_(exists().where(_IS_PASSKEY), exists().where(_IS_APP))
-"""The condition of users who have a second factor, for queries of ``UserRecord``."""
+"""The condition of users who have a second factor, for queries of ``models.User``."""
 
 
 def _number(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
-    return select(func.count()).where(*conditions).correlate(UserRecord).scalar_subquery()
+    return select(func.count()).where(*conditions).correlate(models.User).scalar_subquery()
 
 
 FACTOR_COLUMNS = (
     _number(_IS_PASSKEY).label("factor_passkeys"),
     _number(_IS_APP).label("factor_apps"),
     _number(
-        RecoveryCodeRecord.user_id == UserRecord.id, RecoveryCodeRecord.used_at.is_(None)
+        models.RecoveryCode.user_id == models.User.id, models.RecoveryCode.used_at.is_(None)
     ).label("factor_codes"),
 )
-"""What ``factors_in`` expects in a row of a query of ``UserRecord``."""
+"""What ``factors_in`` expects in a row of a query of ``models.User``."""
 
 
 @building_block
@@ -92,14 +92,14 @@ def factors_in(row: NamedRow) -> FactorCounts:
 @building_block
 def read_factors(session: Session, user_id: int) -> FactorCounts:
     """Return which second factors an account has; one statement."""
-    query = select(*FACTOR_COLUMNS).where(UserRecord.id == user_id)
+    query = select(*FACTOR_COLUMNS).where(models.User.id == user_id)
     row = session.execute(query).one_or_none()
     return FactorCounts() if row is None else factors_in(row)
 
 
 @building_block
 def drop_codes(session: Session, user_id: int) -> None:
-    session.execute(delete(RecoveryCodeRecord).where(RecoveryCodeRecord.user_id == user_id))
+    session.execute(delete(models.RecoveryCode).where(models.RecoveryCode.user_id == user_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,17 +146,17 @@ def second_factors_of_users(
 
 def _passkeys(keys: Collection[int]) -> Select[*tuple[object, ...]]:
     return select(
-        PasskeyRecord.user_id,
+        models.Passkey.user_id,
         literal(SecondFactorType.PASSKEY.value).label("type"),
-        PasskeyRecord.id.label("key"),
-        PasskeyRecord.name,
-        PasskeyRecord.created_at,
-        PasskeyRecord.last_used_at,
-    ).where(PasskeyRecord.user_id.in_(keys))
+        models.Passkey.id.label("key"),
+        models.Passkey.name,
+        models.Passkey.created_at,
+        models.Passkey.last_used_at,
+    ).where(models.Passkey.user_id.in_(keys))
 
 
 def _apps(keys: Collection[int]) -> Select[*tuple[object, ...]]:
-    app = AuthenticatorAppRecord
+    app = models.AuthenticatorApp
     return select(
         app.user_id,
         literal(SecondFactorType.AUTHENTICATOR_APP.value),
@@ -169,7 +169,7 @@ def _apps(keys: Collection[int]) -> Select[*tuple[object, ...]]:
 
 def _recovery_codes(keys: Collection[int]) -> Select[*tuple[object, ...]]:
     """Sets of codes of which at least one is unused."""
-    code = RecoveryCodeRecord
+    code = models.RecoveryCode
     return (
         select(
             code.user_id,
@@ -200,9 +200,9 @@ def list_reported(
     session: Session, user_id: int, notice: Mapping[str, object], since: datetime
 ) -> tuple[str, ...]:
     """Return the names of what ``stop_reported`` would stop."""
-    passkeys = select(PasskeyRecord.name).where(*_reported_passkeys(user_id, notice, since))
-    names = [f'Passkey "{name}"' for name in session.scalars(passkeys.order_by(PasskeyRecord.id))]
-    app, code = AuthenticatorAppRecord, RecoveryCodeRecord
+    passkeys = select(models.Passkey.name).where(*_reported_passkeys(user_id, notice, since))
+    names = [f'Passkey "{name}"' for name in session.scalars(passkeys.order_by(models.Passkey.id))]
+    app, code = models.AuthenticatorApp, models.RecoveryCode
     if session.scalar(select(app.user_id).where(*_app(user_id, since))) is not None:
         names.append(AUTHENTICATOR_APP)
     if session.scalar(select(code.user_id).where(*_codes(user_id, since)).limit(1)) is not None:
@@ -221,12 +221,12 @@ def stop_reported(
     """
     names = list_reported(session, user_id, notice, since)
     for passkey in session.scalars(
-        select(PasskeyRecord).where(*_reported_passkeys(user_id, notice, since))
+        select(models.Passkey).where(*_reported_passkeys(user_id, notice, since))
     ):
         passkey.public_key = ""
-    for app in session.scalars(select(AuthenticatorAppRecord).where(*_app(user_id, since))):
+    for app in session.scalars(select(models.AuthenticatorApp).where(*_app(user_id, since))):
         app.secret = app.pending_secret = ""
-    session.execute(delete(RecoveryCodeRecord).where(*_codes(user_id, since)))
+    session.execute(delete(models.RecoveryCode).where(*_codes(user_id, since)))
     return names
 
 
@@ -234,16 +234,16 @@ def _reported_passkeys(
     user_id: int, notice: Mapping[str, object], since: datetime
 ) -> tuple[ColumnElement[bool], ...]:
     named = notice.get(PASSKEY)
-    is_named = PasskeyRecord.id == (int(named) if isinstance(named, str) else 0)
-    is_new = PasskeyRecord.created_at >= since - SAME_MOMENT
-    return PasskeyRecord.user_id == user_id, or_(is_named, is_new)
+    is_named = models.Passkey.id == (int(named) if isinstance(named, str) else 0)
+    is_new = models.Passkey.created_at >= since - SAME_MOMENT
+    return models.Passkey.user_id == user_id, or_(is_named, is_new)
 
 
 def _app(user_id: int, since: datetime) -> tuple[ColumnElement[bool], ...]:
-    app = AuthenticatorAppRecord
+    app = models.AuthenticatorApp
     return app.user_id == user_id, app.confirmed_at >= since - SAME_MOMENT
 
 
 def _codes(user_id: int, since: datetime) -> tuple[ColumnElement[bool], ...]:
-    code = RecoveryCodeRecord
+    code = models.RecoveryCode
     return code.user_id == user_id, code.created_at >= since - SAME_MOMENT

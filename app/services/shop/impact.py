@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout, SettingsManagers, check_lockout
@@ -26,15 +27,6 @@ from app.domain.shop.settings import PasswordLoginMode, Switches, TrafficKind, m
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem
 from app.domain.values.pages import MAX_COUNTED
-from app.models import (
-    AppRecord,
-    AuditRecord,
-    IdentityProviderRecord,
-    SessionRecord,
-    ShopRecord,
-    UserRecord,
-)
-from app.models.sign_in import WITHOUT_REFRESH
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, requires
 from app.services.identity.providers import has_sign_on, refreshes
@@ -91,12 +83,12 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
 
     Numbers without a bound are counted up to one more than ``MAX_COUNTED``.
     """
-    staff = select(func.count()).select_from(UserRecord).where(UserRecord.is_staff)
-    session, user = SessionRecord, UserRecord
+    staff = select(func.count()).select_from(models.User).where(models.User.is_staff)
+    session, user = models.Session, models.User
     customers = select(user.id).where(user.is_staff.is_(False))
     return (
         staff.scalar_subquery().label("staff"),
-        staff.where(UserRecord.is_active).scalar_subquery().label("staff_active"),
+        staff.where(models.User.is_active).scalar_subquery().label("staff_active"),
         staff_without_sign_on().label("staff_without_sign_on"),
         staff_sessions(ports).label("staff_sessions"),
         count_bounded(
@@ -113,7 +105,7 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
             )
         ).label("customers_by_password"),
         count_bounded(
-            select(AppRecord.id).where(AppRecord.is_active, AppRecord.is_installed)
+            select(models.App.id).where(models.App.is_active, models.App.is_installed)
         ).label("apps"),
         (sessions_without_refresh_token(ports) + _provider_refreshes_no_more(ports)).label(
             "without_refresh"
@@ -133,27 +125,27 @@ def staff_sessions(ports: Ports) -> ColumnElement[int]:
     # By person, for staff are few: some planner would read everybody's sessions first.
     return (
         select(cast(func.coalesce(func.sum(_sessions_of_person(ports)), 0), Integer))
-        .where(UserRecord.is_staff, UserRecord.is_active)
+        .where(models.User.is_staff, models.User.is_active)
         .scalar_subquery()
     )
 
 
 def _sessions_of_person(ports: Ports) -> ColumnElement[int]:
-    """Return how many open sessions of ``UserRecord`` began with a password."""
+    """Return how many open sessions of ``models.User`` began with a password."""
     return (
         select(func.count())
-        .select_from(SessionRecord)
-        .where(SessionRecord.user_id == UserRecord.id, _open_by_password(ports))
-        .correlate(UserRecord)
+        .select_from(models.Session)
+        .where(models.Session.user_id == models.User.id, _open_by_password(ports))
+        .correlate(models.User)
         .scalar_subquery()
     )
 
 
 def _open_by_password(ports: Ports) -> ColumnElement[bool]:
-    """Whether a session of ``SessionRecord`` is open and began with a password."""
+    """Whether a session of ``models.Session`` is open and began with a password."""
     return and_(
-        SessionRecord.origin == SessionOrigin.PASSWORD.value,
-        SessionRecord.expires_at > ports.clock.now(),
+        models.Session.origin == SessionOrigin.PASSWORD.value,
+        models.Session.expires_at > ports.clock.now(),
     )
 
 
@@ -166,20 +158,20 @@ def sessions_without_refresh_token(
     Up to one more than ``MAX_COUNTED``.
     """
     # Spelled out, not as a parameter: or no database could tell that its index holds just these.
-    is_without = literal_column(WITHOUT_REFRESH, Boolean)
-    query = select(SessionRecord.id).where(is_without, *_is_open_at_client(ports))
+    is_without = literal_column(models.WITHOUT_REFRESH, Boolean)
+    query = select(models.Session.id).where(is_without, *_is_open_at_client(ports))
     if provider is not None:
-        query = query.where(SessionRecord.provider_id == provider.id)
+        query = query.where(models.Session.provider_id == provider.id)
     return count_bounded(query)
 
 
 def _provider_refreshes_no_more(ports: Ports) -> ColumnElement[int]:
-    others = select(IdentityProviderRecord.id).where(not_(refreshes()))
+    others = select(models.IdentityProvider.id).where(not_(refreshes()))
     return count_bounded(
-        select(SessionRecord.id).where(
-            SessionRecord.provider_id.is_not(None),
-            SessionRecord.provider_id.in_(others),
-            SessionRecord.provider_refresh_token != "",
+        select(models.Session.id).where(
+            models.Session.provider_id.is_not(None),
+            models.Session.provider_id.in_(others),
+            models.Session.provider_refresh_token != "",
             *_is_open_at_client(ports),
         )
     )
@@ -187,9 +179,9 @@ def _provider_refreshes_no_more(ports: Ports) -> ColumnElement[int]:
 
 def _is_open_at_client(ports: Ports) -> tuple[ColumnElement[bool], ...]:
     return (
-        SessionRecord.expires_at > ports.clock.now(),
-        SessionRecord.in_console.is_(False),
-        SessionRecord.is_hosted.is_(False),
+        models.Session.expires_at > ports.clock.now(),
+        models.Session.in_console.is_(False),
+        models.Session.is_hosted.is_(False),
     )
 
 
@@ -237,7 +229,7 @@ class SecondFactorCounts:
 def count_second_factors(ports: Ports, actor: Actor) -> SecondFactorCounts:
     """Return how many staff have no second factor; one statement."""
     without = ~HAS_SECOND_FACTOR
-    is_caller = UserRecord.id == actor.user_id if actor.is_user else literal(value=False)
+    is_caller = models.User.id == actor.user_id if actor.is_user else literal(value=False)
     query = select(
         _count().label("staff"),
         _count(without).label("without"),
@@ -258,8 +250,8 @@ def staff_without_second_factor() -> ColumnElement[int]:
 def _count(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
     return (
         select(func.count())
-        .select_from(UserRecord)
-        .where(and_(UserRecord.is_staff, UserRecord.is_active, *conditions))
+        .select_from(models.User)
+        .where(and_(models.User.is_staff, models.User.is_active, *conditions))
         .scalar_subquery()
     )
 
@@ -360,8 +352,8 @@ class Impact:
 def show_impact(ports: Ports, actor: Actor) -> Impact:
     """Return the impact of each position of both switches; four statements."""
     query = select(
-        ShopRecord.password_login_mode,
-        ShopRecord.storefront_rejections,
+        models.Shop.password_login_mode,
+        models.Shop.storefront_rejections,
         *closing_columns(),
         *settings_manager_columns(ports),
         *sign_in_count_columns(ports),
@@ -437,9 +429,9 @@ def _storefront_impact(
 def _by_password(ports: Ports, session: Session) -> tuple[PasswordStaff, ...]:
     sessions = _sessions_of_person(ports).label("sessions")
     query = (
-        select(*columns_for(PasswordStaff, UserRecord), sessions)
-        .where(UserRecord.is_staff, UserRecord.is_active, ~has_sign_on())
-        .order_by(UserRecord.id)
+        select(*columns_for(PasswordStaff, models.User), sessions)
+        .where(models.User.is_staff, models.User.is_active, ~has_sign_on())
+        .order_by(models.User.id)
         .limit(_NAMED)
     )
     return tuple(record_from(PasswordStaff, row) for row in session.execute(query))
@@ -449,14 +441,14 @@ def _last_changes(session: Session) -> Mapping[str, LastChange]:
     """Return the last changes by setting, as far as the newest audit entries go."""
     query = (
         select(
-            AuditRecord.after,
-            AuditRecord.at,
-            AuditRecord.actor_kind,
-            AuditRecord.actor_name,
-            AuditRecord.actor_user_id,
+            models.AuditEntry.after,
+            models.AuditEntry.at,
+            models.AuditEntry.actor_kind,
+            models.AuditEntry.actor_name,
+            models.AuditEntry.actor_user_id,
         )
-        .where(AuditRecord.action == "shop.update")
-        .order_by(AuditRecord.at.desc(), AuditRecord.id.desc())
+        .where(models.AuditEntry.action == "shop.update")
+        .order_by(models.AuditEntry.at.desc(), models.AuditEntry.id.desc())
         .limit(_MAX_ENTRIES)
     )
     found: dict[str, LastChange] = {}

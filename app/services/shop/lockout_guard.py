@@ -8,21 +8,12 @@ from dataclasses import fields
 
 from sqlalchemy import ColumnElement, exists, false, func, literal_column, or_, select
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout, SettingsManagers, check_lockout
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Problem, Refused
-from app.models import (
-    AppPermissionRecord,
-    AppRecord,
-    AppTokenRecord,
-    ExternalIdentityRecord,
-    IdentityProviderRecord,
-    SessionRecord,
-    ShopRecord,
-    UserRecord,
-)
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, requires
 from app.services.identity.permission_holders import holder_ids
@@ -30,7 +21,7 @@ from app.services.identity.providers import KNOWN_BY, has_sign_on, working_provi
 
 _NEEDED = Permission.MANAGE_SETTINGS
 
-_GRANTED = SessionRecord.scope != literal_column("''")
+_GRANTED = models.Session.scope != literal_column("''")
 """Few sessions carry rights from a provider: an index has them, found by these very words."""
 
 
@@ -44,7 +35,7 @@ def lockout(ports: Ports, actor: Actor, change: AccessChange) -> Lockout:
     now = settings_manager_columns(ports)
     then = settings_manager_columns(ports, without=change.provider_off, prefix="later")
     with ports.database.reading() as session:
-        row = session.execute(select(ShopRecord.password_login_mode, *now, *then)).one()
+        row = session.execute(select(models.Shop.password_login_mode, *now, *then)).one()
     before = PasswordLoginMode(row.password_login_mode)
     after = change.password_login_mode or before
     was = check_lockout(actor, read_settings_managers(row), before, AccessChange())
@@ -70,13 +61,13 @@ def settings_manager_columns(
 
     ``without`` is a provider to be disabled.
     """
-    has_right = or_(UserRecord.is_superuser, UserRecord.id.in_(holder_ids(_NEEDED)))
+    has_right = or_(models.User.is_superuser, models.User.id.in_(holder_ids(_NEEDED)))
     staff = (
         select(func.count())
-        .select_from(UserRecord)
-        .where(UserRecord.is_staff, UserRecord.is_active, has_right)
+        .select_from(models.User)
+        .where(models.User.is_staff, models.User.is_active, has_right)
     )
-    way_in = or_(UserRecord.password_hash.is_not(None), has_sign_on(without=without))
+    way_in = or_(models.User.password_hash.is_not(None), has_sign_on(without=without))
     by_sign_on = has_sign_on(without=without, rights_kept_here=True)
     return (
         staff.where(way_in).scalar_subquery().label(f"{prefix}_people"),
@@ -104,20 +95,20 @@ def _granted(ports: Ports, without: str | None) -> ColumnElement[int]:
 
     Only sessions that began at a provider have an identity there.
     """
-    provider, identity = IdentityProviderRecord, ExternalIdentityRecord
+    provider, identity = models.IdentityProvider, models.ExternalIdentity
     return (
-        select(func.count(SessionRecord.user_id.distinct()))
-        .join(provider, provider.id == SessionRecord.provider_id)
-        .join(UserRecord, UserRecord.id == SessionRecord.user_id)
-        .join(identity, identity.id == SessionRecord.identity_id)
+        select(func.count(models.Session.user_id.distinct()))
+        .join(provider, provider.id == models.Session.provider_id)
+        .join(models.User, models.User.id == models.Session.user_id)
+        .join(identity, identity.id == models.Session.identity_id)
         .where(
             KNOWN_BY,
             _GRANTED,
-            SessionRecord.expires_at > ports.clock.now(),
-            SessionRecord.scope.contains(_NEEDED.value),
+            models.Session.expires_at > ports.clock.now(),
+            models.Session.scope.contains(_NEEDED.value),
             provider.use_oauth_scope_permissions != false(),
             works(without),
-            UserRecord.is_active,
+            models.User.is_active,
         )
         .scalar_subquery()
     )
@@ -125,20 +116,20 @@ def _granted(ports: Ports, without: str | None) -> ColumnElement[int]:
 
 def _apps(ports: Ports) -> ColumnElement[int]:
     """Apps with a token that may manage settings."""
-    token = AppTokenRecord
+    token = models.AppToken
     has_token = exists().where(
-        token.app_id == AppRecord.id,
+        token.app_id == models.App.id,
         or_(token.expires_at.is_(None), token.expires_at > ports.clock.now()),
         or_(token.permissions.is_(None), token.permissions.contains(_NEEDED.value)),
     )
     return (
         select(func.count())
-        .select_from(AppPermissionRecord)
-        .join(AppRecord, AppRecord.id == AppPermissionRecord.app_id)
+        .select_from(models.AppPermission)
+        .join(models.App, models.App.id == models.AppPermission.app_id)
         .where(
-            AppPermissionRecord.permission == _NEEDED.value,
-            AppRecord.is_active,
-            AppRecord.is_installed,
+            models.AppPermission.permission == _NEEDED.value,
+            models.App.is_active,
+            models.App.is_installed,
             has_token,
         )
         .scalar_subquery()

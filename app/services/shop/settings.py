@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy import update as update_rows
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.addresses import (
     NO_DETAILS,
     AddressChange,
@@ -37,8 +38,6 @@ from app.domain.values.ids import key_of
 from app.domain.values.inputs import Seen, Upload, require_unchanged
 from app.domain.values.installation import INTERFACE_VERSION
 from app.domain.values.metadata import Metadata, MetadataChange
-from app.models import LogoRecord, ShopRecord
-from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.database import SHOP
 from app.ports.images import InvalidImage
@@ -66,7 +65,7 @@ from app.services.outbox.publisher import add_event
 def show_settings(ports: Ports, actor: Actor) -> ShopSettings:
     """Return every setting of the shop."""
     with ports.database.reading() as session:
-        return settings_of(session.get_one(ShopRecord, SHOP_ID))
+        return settings_of(session.get_one(models.Shop, models.SHOP_ID))
 
 
 @staff_and_apps
@@ -136,7 +135,7 @@ def update_shop(
 def show_company_address(ports: Ports, _actor: Actor) -> AddressDetails:
     """Return the address of the shop's company (`Shop.companyAddress`), empty without one."""
     with ports.database.reading() as session:
-        return _company_address(session.get_one(ShopRecord, SHOP_ID))
+        return _company_address(session.get_one(models.Shop, models.SHOP_ID))
 
 
 @requires(Permission.MANAGE_SETTINGS)
@@ -165,7 +164,10 @@ def update_company_address(
             old, new = one_line(before), one_line(after)
             values = ({"address": old}, {"address": new})
             record(
-                ports, actor, session, Change("shop.address", "Shop", SHOP_ID, shop.name, *values)
+                ports,
+                actor,
+                session,
+                Change("shop.address", "Shop", models.SHOP_ID, shop.name, *values),
             )
         return settings_of(shop)
 
@@ -174,14 +176,14 @@ def update_company_address(
 def shop_metadata(ports: Ports, _actor: Actor) -> Metadata:
     """Return the shop's public metadata (`Shop.metadata`)."""
     with ports.database.reading() as session:
-        return metadata_by_key(session, ShopRecord, (SHOP_ID,))[SHOP_ID].public
+        return metadata_by_key(session, models.Shop, (models.SHOP_ID,))[models.SHOP_ID].public
 
 
 @requires(Permission.MANAGE_SETTINGS)
 def private_shop_metadata(ports: Ports, _actor: Actor) -> Metadata:
     """Return the shop's private metadata (`Shop.privateMetadata`)."""
     with ports.database.reading() as session:
-        return metadata_by_key(session, ShopRecord, (SHOP_ID,))[SHOP_ID].private
+        return metadata_by_key(session, models.Shop, (models.SHOP_ID,))[models.SHOP_ID].private
 
 
 @requires(Permission.MANAGE_SETTINGS)
@@ -192,11 +194,11 @@ def change_shop_metadata(
 
     Refuses NOT_FOUND on ``id`` for an ID of no shop, and as ``changed_metadata`` does.
     """
-    if key_of(shop_id, "Shop") != SHOP_ID:
+    if key_of(shop_id, "Shop") != models.SHOP_ID:
         raise Refused(Problem("NOT_FOUND", "There is no such shop.", "id"))
     with ports.database.transaction(SHOP) as session:
         shop = _locked(session)
-        keys = change_stored_metadata(session, ShopRecord, SHOP_ID, change)
+        keys = change_stored_metadata(session, models.Shop, models.SHOP_ID, change)
         if keys:
             name = "private_metadata" if change.is_private else "metadata"
             _record_metadata(ports, actor, session, shop.name, {name: list(keys)})
@@ -207,7 +209,7 @@ def _save_metadata(
     ports: Ports, actor: Actor, session: Session, name: str, public: Pairs, private: Pairs
 ) -> None:
     if public or private:
-        changed = save_sent_metadata(session, ShopRecord, SHOP_ID, public, private)
+        changed = save_sent_metadata(session, models.Shop, models.SHOP_ID, public, private)
         if changed:
             _record_metadata(ports, actor, session, name, changed)
 
@@ -216,12 +218,12 @@ def _record_metadata(
     ports: Ports, actor: Actor, session: Session, name: str, changed: dict[str, object]
 ) -> None:
     """Record which keys differ, not their values, and tell webhooks."""
-    add_event(ports, actor, session, ShopMetadataUpdated(SHOP_ID))
-    change = Change("shop.update_metadata", "Shop", SHOP_ID, name, after=changed)
+    add_event(ports, actor, session, ShopMetadataUpdated(models.SHOP_ID))
+    change = Change("shop.update_metadata", "Shop", models.SHOP_ID, name, after=changed)
     record(ports, actor, session, change)
 
 
-def _company_address(shop: ShopRecord) -> AddressDetails:
+def _company_address(shop: models.Shop) -> AddressDetails:
     values: dict[str, Any] = shop.company_address
     return AddressDetails(**values)
 
@@ -230,7 +232,7 @@ def _company_address(shop: ShopRecord) -> AddressDetails:
 def open_storefront_on_time(ports: Ports, actor: Actor) -> int:
     """Open a closed storefront whose time has come; return 0, for there is nothing more to do."""
     with ports.database.reading() as session:
-        if not _is_due(ports, session.get_one(ShopRecord, SHOP_ID)):
+        if not _is_due(ports, session.get_one(models.Shop, models.SHOP_ID)):
             return 0
     with ports.database.transaction() as session:
         shop = _locked(session)
@@ -243,7 +245,7 @@ def open_storefront_on_time(ports: Ports, actor: Actor) -> int:
 
 
 @building_block
-def settings_of(shop: ShopRecord) -> ShopSettings:
+def settings_of(shop: models.Shop) -> ShopSettings:
     """Return the settings in the shop's row."""
     values: dict[str, Any] = {setting.name: getattr(shop, setting.name) for setting in SETTINGS}
     values["password_login_mode"] = PasswordLoginMode(shop.password_login_mode)
@@ -259,12 +261,12 @@ def settings_of(shop: ShopRecord) -> ShopSettings:
     )
 
 
-def _locked(session: Session) -> ShopRecord:
+def _locked(session: Session) -> models.Shop:
     """Lock the row, so that the audit log's "before" is the value that a change replaced."""
-    return session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+    return session.get_one(models.Shop, models.SHOP_ID, with_for_update=True)
 
 
-def _is_due(ports: Ports, shop: ShopRecord) -> bool:
+def _is_due(ports: Ports, shop: models.Shop) -> bool:
     """Whether a closed storefront is to open by now."""
     opens_at = shop.storefront_opens_at
     is_closed = not shop.allow_storefront_traffic
@@ -282,10 +284,10 @@ def _save(
             closed_at = None if after.allow_storefront_traffic else ports.clock.now()
             values |= {"storefront_closed_at": closed_at, "storefront_rejections": 0}
         values["second_factor_from"] = after.second_factor_from
-        session.execute(update_rows(ShopRecord).values(values))
+        session.execute(update_rows(models.Shop).values(values))
         old = {setting.name: setting.read_text(before) for setting in changed}
         new = {setting.name: setting.read_text(after) for setting in changed}
-        change = Change("shop.update", "Shop", SHOP_ID, after.name, old, new)
+        change = Change("shop.update", "Shop", models.SHOP_ID, after.name, old, new)
         record(ports, actor, session, change)
 
 
@@ -312,10 +314,10 @@ class Closing:
 def closing_columns() -> tuple[ColumnElement[Any], ...]:
     """Return the columns of the shop that ``read_closing`` reads."""
     return (
-        ShopRecord.allow_storefront_traffic.label("storefront"),
-        ShopRecord.storefront_note.label("closing_note"),
-        ShopRecord.storefront_closed_at.label("closed_at"),
-        ShopRecord.storefront_opens_at.label("opens_at"),
+        models.Shop.allow_storefront_traffic.label("storefront"),
+        models.Shop.storefront_note.label("closing_note"),
+        models.Shop.storefront_closed_at.label("closed_at"),
+        models.Shop.storefront_opens_at.label("opens_at"),
     )
 
 
@@ -341,7 +343,7 @@ def update_logo(ports: Ports, actor: Actor, image: Upload) -> ShopSettings:
     except InvalidImage as reason:
         raise Refused(reason.problem) from None
     name = ports.randomness.token(LOGO_NAME_LENGTH)
-    logo = LogoRecord(name=name, width=drawn.width, height=drawn.height, data=drawn.data)
+    logo = models.Logo(name=name, width=drawn.width, height=drawn.height, data=drawn.data)
     return _replace(ports, actor, logo)
 
 
@@ -355,7 +357,7 @@ def delete_logo(ports: Ports, actor: Actor) -> ShopSettings:
 def show_logo(ports: Ports, actor: Actor, name: str) -> bytes | None:
     """Return the logo of that name as PNG; ``None`` if it doesn't exist."""
     with ports.database.reading() as session:
-        return session.scalar(select(LogoRecord.data).where(LogoRecord.name == name))
+        return session.scalar(select(models.Logo.data).where(models.Logo.name == name))
 
 
 @building_block
@@ -363,20 +365,22 @@ def read_logo(session: Session, name: str) -> Logo | None:
     """Return the logo ``name``, ``None`` for "" or one that was replaced meanwhile."""
     if not name:
         return None
-    columns = (LogoRecord.name, LogoRecord.width, LogoRecord.height, LogoRecord.data)
-    row = session.execute(select(*columns).where(LogoRecord.name == name)).one_or_none()
+    columns = (models.Logo.name, models.Logo.width, models.Logo.height, models.Logo.data)
+    row = session.execute(select(*columns).where(models.Logo.name == name)).one_or_none()
     return None if row is None else Logo(*row)
 
 
-def _replace(ports: Ports, actor: Actor, logo: LogoRecord | None) -> ShopSettings:
+def _replace(ports: Ports, actor: Actor, logo: models.Logo | None) -> ShopSettings:
     with ports.database.transaction(SHOP) as session:
         shop = _locked(session)
         before, shop.logo = bool(shop.logo), "" if logo is None else logo.name
-        session.execute(delete(LogoRecord))
+        session.execute(delete(models.Logo))
         if logo is not None:
             session.add(logo)
         if before or logo is not None:
             after = {"logo": logo is not None}
-            change = Change("shop.logo", "Shop", SHOP_ID, shop.name, {"logo": before}, after)
+            change = Change(
+                "shop.logo", "Shop", models.SHOP_ID, shop.name, {"logo": before}, after
+            )
             record(ports, actor, session, change)
         return settings_of(shop)

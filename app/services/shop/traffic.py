@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import CTE, BigInteger, ColumnElement, ScalarSelect, cast, delete, func, select
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import TRAFFIC_RETENTION, TrafficHour, TrafficKind, bucket_of
-from app.models import ForwardingRecord, TrafficRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, counts_on_replica, requires
 from app.services.lists.paging import columns_for, record_from
@@ -37,9 +37,9 @@ def count_traffic(ports: Ports, actor: Actor, span: timedelta) -> Mapping[Traffi
     """
     since = bucket_of(ports.clock.now() - span)
     counted = (
-        select(TrafficRecord.kind, func.sum(TrafficRecord.requests))
-        .where(TrafficRecord.began_at >= since)
-        .group_by(TrafficRecord.kind)
+        select(models.Traffic.kind, func.sum(models.Traffic.requests))
+        .where(models.Traffic.began_at >= since)
+        .group_by(models.Traffic.kind)
     )
     with ports.database.reading() as session:
         found = {kind: int(requests) for kind, requests in session.execute(counted)}
@@ -50,10 +50,10 @@ def count_traffic(ports: Ports, actor: Actor, span: timedelta) -> Mapping[Traffi
 def requests_since(ports: Ports, span: timedelta, *kinds: TrafficKind) -> ColumnElement[int]:
     """The requests of some kinds in the last ``span``, as a part of a statement that asks more."""
     return (
-        select(cast(func.coalesce(func.sum(TrafficRecord.requests), 0), BigInteger))
+        select(cast(func.coalesce(func.sum(models.Traffic.requests), 0), BigInteger))
         .where(
-            TrafficRecord.began_at >= bucket_of(ports.clock.now() - span),
-            TrafficRecord.kind.in_([kind.value for kind in kinds]),
+            models.Traffic.began_at >= bucket_of(ports.clock.now() - span),
+            models.Traffic.kind.in_([kind.value for kind in kinds]),
         )
         .scalar_subquery()
     )
@@ -62,11 +62,11 @@ def requests_since(ports: Ports, span: timedelta, *kinds: TrafficKind) -> Column
 @building_block
 def traffic_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
     """Return the requests of each ``span``, from ``began`` to ``ended``, in a column per kind."""
-    requests = select(cast(func.coalesce(func.sum(TrafficRecord.requests), 0), BigInteger)).where(
-        TrafficRecord.began_at >= span.c.began, TrafficRecord.began_at < span.c.ended
+    requests = select(cast(func.coalesce(func.sum(models.Traffic.requests), 0), BigInteger)).where(
+        models.Traffic.began_at >= span.c.began, models.Traffic.began_at < span.c.ended
     )
     return tuple(
-        requests.where(TrafficRecord.kind == kind.value).scalar_subquery().label(kind.value)
+        requests.where(models.Traffic.kind == kind.value).scalar_subquery().label(kind.value)
         for kind in TrafficKind
     )
 
@@ -86,9 +86,9 @@ def list_untrusted_forwarding(
     What every process has seen, but for the last minute of each.
     """
     peers = (
-        select(*columns_for(UntrustedForwarding, ForwardingRecord))
-        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - TRAFFIC_RETENTION)
-        .order_by(ForwardingRecord.last_seen_at.desc(), ForwardingRecord.peer)
+        select(*columns_for(UntrustedForwarding, models.Forwarding))
+        .where(models.Forwarding.last_seen_at >= ports.clock.now() - TRAFFIC_RETENTION)
+        .order_by(models.Forwarding.last_seen_at.desc(), models.Forwarding.peer)
         .limit(limit)
     )
     with ports.database.reading() as session:
@@ -100,8 +100,8 @@ def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
     """Count the peers of ``list_untrusted_forwarding``, as part of a statement."""
     return (
         select(func.count())
-        .select_from(ForwardingRecord)
-        .where(ForwardingRecord.last_seen_at >= ports.clock.now() - TRAFFIC_RETENTION)
+        .select_from(models.Forwarding)
+        .where(models.Forwarding.last_seen_at >= ports.clock.now() - TRAFFIC_RETENTION)
         .scalar_subquery()
     )
 
@@ -110,9 +110,9 @@ def untrusted_peers(ports: Ports) -> ScalarSelect[int]:
 def delete_old_traffic(ports: Ports) -> int:
     """Delete traffic counts and forwarding peers older than a week; return how many rows."""
     since = ports.clock.now() - TRAFFIC_RETENTION
-    old = delete(TrafficRecord).where(TrafficRecord.began_at < since)
-    peers = delete(ForwardingRecord).where(ForwardingRecord.last_seen_at < since)
+    old = delete(models.Traffic).where(models.Traffic.began_at < since)
+    peers = delete(models.Forwarding).where(models.Forwarding.last_seen_at < since)
     with ports.database.transaction() as session:
-        counts = session.scalars(old.returning(TrafficRecord.kind)).all()
-        gone = session.scalars(peers.returning(ForwardingRecord.peer)).all()
+        counts = session.scalars(old.returning(models.Traffic.kind)).all()
+        gone = session.scalars(peers.returning(models.Forwarding.peer)).all()
         return len(counts) + len(gone)

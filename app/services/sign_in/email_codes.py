@@ -20,6 +20,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.users import name_problems
 from app.domain.authorization.actor import Actor
@@ -36,8 +37,6 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.rate_limits import CODE_EMAIL
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace, SignInReason
 from app.domain.values.errors import Problem, Refused, TooManyRequests, refuse_any
-from app.models import EmailCodeRecord, ResetRequestRecord, ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
 from app.services.audit.log import store_requester
@@ -139,9 +138,9 @@ def ask_for_code(
     token = ports.randomness.token(_TOKEN_LENGTH)
     is_within = within_rate(ports, CODE_EMAIL, hashlib.sha256(address.encode()).hexdigest())
     with ports.database.transaction() as session:
-        _require_on(session.get_one(ShopRecord, SHOP_ID))
+        _require_on(session.get_one(models.Shop, models.SHOP_ID))
         require_room(session)
-        code = EmailCodeRecord(
+        code = models.EmailCode(
             digest=digest_of_challenge(token),
             email=stored_email(session, email),
             is_hosted=begins.place is SignInPlace.HOSTED,
@@ -160,14 +159,14 @@ def ask_for_code(
 @building_block
 def require_room(session: Session) -> None:
     """Raise ``TooManyRequests`` while ``MAX_WAITING`` requests wait for the worker."""
-    some = select(ResetRequestRecord.id).limit(MAX_WAITING).subquery()
+    some = select(models.ResetRequest.id).limit(MAX_WAITING).subquery()
     if (session.scalar(select(func.count()).select_from(some)) or 0) >= MAX_WAITING:
         raise TooManyRequests(_RETRY_AFTER)
 
 
-def _request_for(code: EmailCodeRecord, actor: Actor) -> ResetRequestRecord:
+def _request_for(code: models.EmailCode, actor: Actor) -> models.ResetRequest:
     """Return the request that the worker answers with a mail of ``code``."""
-    return ResetRequestRecord(
+    return models.ResetRequest(
         email=code.email,
         redirect_url="",
         caller=store_requester(actor),
@@ -177,19 +176,19 @@ def _request_for(code: EmailCodeRecord, actor: Actor) -> ResetRequestRecord:
 
 
 @building_block
-def send_code(ports: Ports, session: Session, request: ResetRequestRecord) -> None:
+def send_code(ports: Ports, session: Session, request: models.ResetRequest) -> None:
     """Make the code that ``request`` asked for and mail it, if the account can get one.
 
     Nothing is mailed to inactive accounts and, unless the code makes an account, to unknown
     emails, nor more than ``MAX_CODES_AN_HOUR``.
     """
-    code = session.get(EmailCodeRecord, request.code_id, with_for_update=True)
-    shop, now = session.get_one(ShopRecord, SHOP_ID), ports.clock.now()
+    code = session.get(models.EmailCode, request.code_id, with_for_update=True)
+    shop, now = session.get_one(models.Shop, models.SHOP_ID), ports.clock.now()
     mode = switches_of(shop, now).password_login_mode
     if code is None or mode is PasswordLoginMode.DISABLED or not shop.email_code_login:
         return
     user = session.scalar(
-        select(UserRecord).where(UserRecord.email == request.email).with_for_update()
+        select(models.User).where(models.User.email == request.email).with_for_update()
     )
     can_use_code = bool(code.new_account) if user is None else user.is_active
     if not can_use_code or _sent_lately(session, request.email, now) >= MAX_CODES_AN_HOUR:
@@ -241,7 +240,7 @@ def sign_in_with_code(
 
 
 def _open_session(
-    ports: Ports, actor: Actor, found: EmailCodeRecord, entry: SignInEntry, place: SignInPlace
+    ports: Ports, actor: Actor, found: models.EmailCode, entry: SignInEntry, place: SignInPlace
 ) -> PasswordSignIn | UnfinishedSignIn:
     """Use up the code and open the session, if mode and account still allow it."""
     begins = PendingSession(SignInMethod.EMAIL_CODE, place, audience=read_audience(found))
@@ -250,10 +249,10 @@ def _open_session(
         subjects.insert(0, account(found.user_id))
     with ports.database.transaction(*subjects) as session:
         known = found.user_id
-        user = None if known is None else session.get(UserRecord, known, with_for_update=True)
-        used = delete(EmailCodeRecord).where(EmailCodeRecord.id == found.id)
-        is_first = session.scalar(used.returning(EmailCodeRecord.id)) is not None
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        user = None if known is None else session.get(models.User, known, with_for_update=True)
+        used = delete(models.EmailCode).where(models.EmailCode.id == found.id)
+        is_first = session.scalar(used.returning(models.EmailCode.id)) is not None
+        shop = session.get_one(models.Shop, models.SHOP_ID)
         require_password_login(switches_of(shop, ports.clock.now()))
         _require_on(shop)
         if known is None and is_first:
@@ -269,8 +268,8 @@ def _open_session(
 
 
 def _make_account(
-    ports: Ports, actor: Actor, session: Session, shop: ShopRecord, found: EmailCodeRecord
-) -> UserRecord:
+    ports: Ports, actor: Actor, session: Session, shop: models.Shop, found: models.EmailCode
+) -> models.User:
     """Store the account that the code was asked for to register; its email isn't confirmed yet.
 
     Refuses INVALID on ``challenge`` if another account got the email since: another code signs in.
@@ -278,7 +277,7 @@ def _make_account(
     if not found.new_account or find_owner(session, found.email) is not None:
         raise Refused(_ENDED)
     new = _new_account(found)
-    user = UserRecord(
+    user = models.User(
         email=found.email,
         first_name=new.first_name,
         last_name=new.last_name,
@@ -291,9 +290,9 @@ def _make_account(
     return user
 
 
-def _count_answer(ports: Ports, token: str, place: SignInPlace) -> EmailCodeRecord:
+def _count_answer(ports: Ports, token: str, place: SignInPlace) -> models.EmailCode:
     """Count an answer before it is looked at, and return its code; refuses INVALID."""
-    code = EmailCodeRecord
+    code = models.EmailCode
     counted = (
         update(code)
         .where(
@@ -306,7 +305,7 @@ def _count_answer(ports: Ports, token: str, place: SignInPlace) -> EmailCodeReco
         .returning(code)
     )
     with ports.database.transaction() as session:
-        found: EmailCodeRecord | None = session.scalar(counted)
+        found: models.EmailCode | None = session.scalar(counted)
     if found is None:
         raise Refused(_ENDED)
     return found
@@ -315,29 +314,29 @@ def _count_answer(ports: Ports, token: str, place: SignInPlace) -> EmailCodeReco
 def _require_guesses_left(ports: Ports, email: str) -> None:
     """Refuse once the email had too many answers; those of others that run now count too."""
     since = ports.clock.now() - KEPT
-    failures = select(func.sum(EmailCodeRecord.failures)).where(
-        EmailCodeRecord.email == email, EmailCodeRecord.created_at > since
+    failures = select(func.sum(models.EmailCode.failures)).where(
+        models.EmailCode.email == email, models.EmailCode.created_at > since
     )
     with ports.database.reading() as session:
         if (session.scalar(failures) or 0) > MAX_FAILURES_A_DAY:
             raise Refused(_TOO_MANY)
 
 
-def _is_right(ports: Ports, found: EmailCodeRecord, entered: str) -> bool:
+def _is_right(ports: Ports, found: models.EmailCode, entered: str) -> bool:
     code = read_one_time_code(entered)
     kept = ports.encryption.decrypt(EMAIL_CODE, found.sealed) if found.sealed else ""
     return bool(kept) and hmac.compare_digest(kept, code)
 
 
 def _sent_lately(session: Session, email: str, now: datetime) -> int:
-    code = EmailCodeRecord
+    code = models.EmailCode
     recent = select(func.count(code.id)).where(
         code.email == email, code.sealed != "", code.created_at > now - timedelta(hours=1)
     )
     return session.scalar(recent) or 0
 
 
-def _require_on(shop: ShopRecord) -> None:
+def _require_on(shop: models.Shop) -> None:
     if not shop.email_code_login:
         raise Refused(_OFF)
 
@@ -347,5 +346,5 @@ def _digits(ports: Ports) -> str:
     return f"{drawn % 10**DIGITS:0{DIGITS}d}"
 
 
-def _new_account(found: EmailCodeRecord) -> AccountByCode:
+def _new_account(found: models.EmailCode) -> AccountByCode:
     return AccountByCode(**json.loads(found.new_account))

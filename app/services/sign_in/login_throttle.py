@@ -8,12 +8,12 @@ from math import ceil
 
 from sqlalchemy import ColumnElement, Integer, literal, select
 
+from app import models
 from app.domain.audit import SecurityEvent
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ip_addresses import parse_address
-from app.models import UserRecord
 from app.ports import Ports
 from app.ports.monitoring import THROTTLE_BLOCKS
 from app.ports.throttle import BlockedIp, ThrottleUnavailable
@@ -227,6 +227,6 @@ def _most_failed(failures: Mapping[int, int]) -> list[tuple[int, int]]:
 
 
 def _emails(ports: Ports, keys: Collection[int]) -> Mapping[int, str]:
-    query = select(UserRecord.id, UserRecord.email).where(UserRecord.id.in_(keys))
+    query = select(models.User.id, models.User.email).where(models.User.id.in_(keys))
     with ports.database.reading() as session:
         return {row.id: row.email for row in session.execute(query)}

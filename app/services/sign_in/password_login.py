@@ -6,13 +6,12 @@ from functools import wraps
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.sign_in_log import SignInPlace, SignInReason
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import is_storable
-from app.models import ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import account
 from app.ports.passwords import Match
@@ -144,8 +143,8 @@ def _find(ports: Ports, email: str) -> _Candidate | None:
         return None
     with ports.database.reading() as session:
         row = session.execute(
-            select(UserRecord.id, UserRecord.password_hash).where(
-                UserRecord.email == stored_email(session, email)
+            select(models.User.id, models.User.password_hash).where(
+                models.User.email == stored_email(session, email)
             )
         ).one_or_none()
     return None if row is None else record_from(_Candidate, row)
@@ -172,7 +171,7 @@ def _compare_again(ports: Ports, candidate: _Candidate, password: str) -> _Match
     """
     with ports.database.reading() as session:
         stored = session.scalar(
-            select(UserRecord.password_hash).where(UserRecord.id == candidate.id)
+            select(models.User.password_hash).where(models.User.id == candidate.id)
         )
     if stored is None or not (match := ports.passwords.verify_sign_in(stored, password)):
         raise Refused(_WRONG)
@@ -203,11 +202,11 @@ def _reason(candidate: _Candidate | None) -> SignInReason:
 
 def _check_again(
     ports: Ports, session: Session, user_id: int, stored: str, entry: SignInEntry
-) -> UserRecord:
+) -> models.User:
     """Check mode and account as they are now: a comparison takes its time."""
-    shop = session.get_one(ShopRecord, SHOP_ID)
+    shop = session.get_one(models.Shop, models.SHOP_ID)
     require_password_login(switches_of(shop, ports.clock.now()))
-    user = session.get(UserRecord, user_id, with_for_update=True)
+    user = session.get(models.User, user_id, with_for_update=True)
     if user is None:
         raise Refused(_WRONG)
     if user.password_hash != stored:

@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, literal, select, text, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.imports.runs import digest_of_text
@@ -16,9 +17,6 @@ from app.domain.passwords.imported_hashes import ImportedPasswordState, Unusable
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.text import Sentence
-from app.models import ImportedPasswordRecord, SessionRecord, ShopRecord, UserRecord
-from app.models.imports import WAITING
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import account
 from app.ports.passwords import Match, PasswordsBusy
@@ -71,13 +69,13 @@ def renew_hash(ports: Ports, user_id: int, stored: str, password: str, match: Ma
         renewed = ports.passwords.hash(password)
     except PasswordsBusy:
         return
-    unchanged = (UserRecord.id == user_id, UserRecord.password_hash == stored)
+    unchanged = (models.User.id == user_id, models.User.password_hash == stored)
     with ports.database.transaction(account(user_id)) as session:
-        locked = select(UserRecord.id).where(*unchanged, UserRecord.is_active)
+        locked = select(models.User.id).where(*unchanged, models.User.is_active)
         if session.scalar(locked.with_for_update()) is None:
             return
         session.execute(
-            update(UserRecord).where(UserRecord.id == user_id).values(password_hash=renewed)
+            update(models.User).where(models.User.id == user_id).values(password_hash=renewed)
         )
         _follow(session, user_id, stored, renewed, ports.clock.now())
 
@@ -86,15 +84,15 @@ def renew_hash(ports: Ports, user_id: int, stored: str, password: str, match: Ma
 def leave_imported_password(session: Session, user_id: int) -> None:
     """Record that the user has another password, or none, than was imported."""
     session.execute(
-        update(ImportedPasswordRecord)
-        .where(ImportedPasswordRecord.user_id == user_id)
+        update(models.ImportedPassword)
+        .where(models.ImportedPassword.user_id == user_id)
         .values(state=ImportedPasswordState.CHANGED.value)
     )
 
 
 def _follow(session: Session, user_id: int, stored: str, renewed: str, now: datetime) -> None:
     """Keep the digest of an imported password in step, so that it doesn't count as edited."""
-    imported = ImportedPasswordRecord
+    imported = models.ImportedPassword
     session.execute(
         update(imported)
         .where(imported.user_id == user_id, imported.written_digest == digest_of_text(stored))
@@ -109,11 +107,11 @@ def _follow(session: Session, user_id: int, stored: str, renewed: str, now: date
 
 
 def _read_seconds(ports: Ports) -> float:
-    imported = ImportedPasswordRecord
+    imported = models.ImportedPassword
     waiting = (
-        select(UserRecord.password_hash)
-        .join(imported, imported.user_id == UserRecord.id)
-        .where(text(WAITING))
+        select(models.User.password_hash)
+        .join(imported, imported.user_id == models.User.id)
+        .where(text(models.WAITING))
         .limit(_SAMPLE)
     )
     with ports.database.reading() as session:
@@ -166,9 +164,9 @@ def own_session(actor: Actor) -> int:
 
 
 @building_block
-def lock_own_account(session: Session, actor: Actor) -> UserRecord:
+def lock_own_account(session: Session, actor: Actor) -> models.User:
     """Lock and return the caller's account; raises as ``own_id`` does, also if it is deleted."""
-    user = session.get(UserRecord, own_id(actor), with_for_update=True)
+    user = session.get(models.User, own_id(actor), with_for_update=True)
     if user is None:
         raise PermissionDenied(Caller.USER)
     return user
@@ -178,10 +176,12 @@ def lock_own_account(session: Session, actor: Actor) -> UserRecord:
 def own_account(ports: Ports, actor: Actor) -> OwnAccount:
     """Return the account of the person who is calling; raises as ``own_id`` does."""
     has_factor = HAS_SECOND_FACTOR.label("has_second_factor")
-    columns = (*columns_for(OwnAccount, UserRecord), has_factor)
+    columns = (*columns_for(OwnAccount, models.User), has_factor)
     with ports.database.reading() as session:
-        row = session.execute(select(*columns).where(UserRecord.id == own_id(actor))).one_or_none()
-        name = session.get_one(ShopRecord, SHOP_ID).name
+        row = session.execute(
+            select(*columns).where(models.User.id == own_id(actor))
+        ).one_or_none()
+        name = session.get_one(models.Shop, models.SHOP_ID).name
     if row is None:
         raise PermissionDenied(Caller.USER)
     return record_from(OwnAccount, row, shop_name=name)
@@ -245,7 +245,7 @@ def end_guessed_session(ports: Ports, actor: Actor, reason: str) -> None:
     if actor.session_id is None:
         return  # a provider's token: it cannot be ended here, and gets no further guess
     with ports.database.transaction() as session:
-        session.execute(delete(SessionRecord).where(SessionRecord.id == actor.session_id))
+        session.execute(delete(models.Session).where(models.Session.id == actor.session_id))
         why = {"reason": reason}
         change = Change("session.end", "User", actor.user_id or 0, actor.name, after=why)
         record(ports, actor, session, change)

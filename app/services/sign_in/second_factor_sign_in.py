@@ -12,6 +12,7 @@ from functools import partial
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import read_grant
 from app.domain.mails.mail import MailKind
@@ -28,14 +29,6 @@ from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
-from app.models import (
-    PasskeyRecord,
-    SecondFactorChallengeRecord,
-    SessionRecord,
-    ShopRecord,
-    UserRecord,
-)
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
 from app.ports.throttle import ThrottleUnavailable
@@ -100,15 +93,15 @@ def find_challenge(
     token: str,
     *purposes: ChallengePurpose,
     place: SignInPlace = SignInPlace.API,
-) -> SecondFactorChallengeRecord:
+) -> models.SecondFactorChallenge:
     """Return the challenge of ``token`` if it can be answered here by ``actor``.
 
     Refuses CHALLENGE_ENDED for one that is unknown or over, is for another purpose, belongs to the
     other of API, console and hosted pages, or to another session than the actor's own.
     """
-    stored = SecondFactorChallengeRecord
+    stored = models.SecondFactorChallenge
     with ports.database.reading() as session:
-        found: SecondFactorChallengeRecord | None = session.scalar(
+        found: models.SecondFactorChallenge | None = session.scalar(
             select(stored).where(
                 *is_open(ports, token, *purposes),
                 stored.in_console.is_(place is SignInPlace.CONSOLE),
@@ -121,7 +114,7 @@ def find_challenge(
 
 
 def _answer_with_code(
-    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, code: str
 ) -> SecondFactorType:
     """Return what a right ``code`` of the challenge's account is of; raises as ``use_code``.
 
@@ -139,7 +132,7 @@ def use_code(
     user_id: int,
     code: str,
     *,
-    challenge: tuple[SecondFactorChallengeRecord, str] | None = None,
+    challenge: tuple[models.SecondFactorChallenge, str] | None = None,
 ) -> SecondFactorType:
     """Use up a code of the account's authenticator app, or a recovery code; return which.
 
@@ -172,14 +165,14 @@ def use_code(
 
 
 def _count_stored_answer(
-    ports: Ports, found: SecondFactorChallengeRecord, token: str
-) -> SecondFactorChallengeRecord:
+    ports: Ports, found: models.SecondFactorChallenge, token: str
+) -> models.SecondFactorChallenge:
     """Count an answer in a transaction, before it is looked at."""
     with ports.database.transaction(Subject(SubjectKind.SESSION, found.id)) as session:
         return count_answer(ports, session, ChallengePurpose(found.purpose), token)
 
 
-def _can_answer(actor: Actor, found: SecondFactorChallengeRecord) -> bool:
+def _can_answer(actor: Actor, found: models.SecondFactorChallenge) -> bool:
     """Whether a challenge of a session comes back in that session, from its owner."""
     if found.session_id is None:
         return True
@@ -223,16 +216,16 @@ def ask_for_proof(ports: Ports, actor: Actor, *, token: str = "") -> Challenge:
     audience = audience_of(verify_argument_token(ports, actor, token, "").claims) if token else ""
     with ports.database.transaction() as session:
         # The account before its session and challenges, as where they end.
-        session.get(UserRecord, user_id, with_for_update=True)
-        if session.get(SessionRecord, actor.session_id, with_for_update=True) is None:
+        session.get(models.User, user_id, with_for_update=True)
+        if session.get(models.Session, actor.session_id, with_for_update=True) is None:
             raise TokenRejected(TokenFault.INVALID)  # ended since this request began
         types = read_factors(session, user_id).types
         if not types:
             raise Refused(_NO_FACTOR)
         session.execute(
-            delete(SecondFactorChallengeRecord).where(
-                SecondFactorChallengeRecord.session_id == actor.session_id,
-                SecondFactorChallengeRecord.purpose == ChallengePurpose.PROOF.value,
+            delete(models.SecondFactorChallenge).where(
+                models.SecondFactorChallenge.session_id == actor.session_id,
+                models.SecondFactorChallenge.purpose == ChallengePurpose.PROOF.value,
             )
         )
         return ask(
@@ -273,7 +266,7 @@ def prove(
         raise Refused(UNCOUNTABLE) from error
     with ports.database.transaction() as session:
         # The session before its challenge: a session that ends takes its challenges along.
-        stored = session.get(SessionRecord, session_id, with_for_update=True)
+        stored = session.get(models.Session, session_id, with_for_update=True)
         if stored is None:
             raise Refused(CHALLENGE_ENDED)
         if challenge_id is not None:
@@ -281,7 +274,7 @@ def prove(
         return _raise(ports, stored, method)
 
 
-def _raise(ports: Ports, stored: SessionRecord, method: AuthenticationMethod) -> OpenedSession:
+def _raise(ports: Ports, stored: models.Session, method: AuthenticationMethod) -> OpenedSession:
     """Add ``method`` to the session.
 
     Where the provider gave no refresh token, the session gets none here either.
@@ -335,13 +328,13 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
 
 
 def _prove_code(
-    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, code: str
 ) -> AuthenticationMethod:
     _answer_with_code(ports, actor, found, token, code)
     return AuthenticationMethod.ONE_TIME_CODE
 
 
-def _first_method(found: SecondFactorChallengeRecord) -> AuthenticationMethod:
+def _first_method(found: models.SecondFactorChallenge) -> AuthenticationMethod:
     """Return what was right before the second factor: a password, or a code by email."""
     by_code = found.method == SignInMethod.EMAIL_CODE.value
     return AuthenticationMethod.ONE_TIME_CODE if by_code else AuthenticationMethod.PASSWORD
@@ -349,7 +342,7 @@ def _first_method(found: SecondFactorChallengeRecord) -> AuthenticationMethod:
 
 @building_block
 def finish_with_code(
-    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, code: str
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, code: str
 ) -> PasswordSignIn:
     def check() -> Proved:
         factor = _answer_with_code(ports, actor, found, token, code)
@@ -361,7 +354,7 @@ def finish_with_code(
 
 @building_block
 def finish(
-    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, check: Callable[[], Proved]
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, check: Callable[[], Proved]
 ) -> PasswordSignIn:
     """Check an answer as an attempt of the login throttle, then open the session."""
     entry = SignInEntry(
@@ -384,7 +377,7 @@ def finish(
 def _open_session(
     ports: Ports,
     actor: Actor,
-    found: SecondFactorChallengeRecord,
+    found: models.SecondFactorChallenge,
     entry: SignInEntry,
     proved: Proved,
 ) -> PasswordSignIn:
@@ -396,9 +389,9 @@ def _open_session(
     begins = PendingSession(entry.method, place_of(found), lifetime, read_audience(found))
     with ports.database.transaction(account(proved.user_id)) as session:
         # The account before its challenge, as where all of an account's challenges end.
-        user = session.get(UserRecord, proved.user_id, with_for_update=True)
+        user = session.get(models.User, proved.user_id, with_for_update=True)
         use_up(session, found.id)
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        shop = session.get_one(models.Shop, models.SHOP_ID)
         require_password_login(switches_of(shop, ports.clock.now()))
         if user is None or not _still_works(session, proved):
             raise Refused(CHALLENGE_ENDED)
@@ -412,20 +405,20 @@ def _open_session(
 def _still_works(session: Session, proved: Proved) -> bool:
     if proved.passkey_id is None:
         return True  # a code, whose challenge would have ended with its factor
-    passkey = session.get(PasskeyRecord, proved.passkey_id)
+    passkey = session.get(models.Passkey, proved.passkey_id)
     return passkey is not None and passkey.public_key != ""
 
 
 @building_block
 def sign(
-    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, entered: PasswordSignIn
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, entered: PasswordSignIn
 ) -> TokenPair:
     audience = read_audience(found)
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
 
 
 def _sign_again(
-    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, opened: OpenedSession
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, opened: OpenedSession
 ) -> TokenPair:
     """Return new tokens of the caller's own session."""
     live = find_session(ports, opened.token, own_id(actor))
@@ -531,7 +524,7 @@ def sign_in_with_passkey(
 
 
 def _finish_with_passkey(
-    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, credential: str
 ) -> PasswordSignIn:
     def check() -> Proved:
         used = _answer_with_passkey(ports, actor, found, token, credential)
@@ -549,14 +542,14 @@ def _finish_with_passkey(
 
 @building_block
 def prove_passkey(
-    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, credential: str
 ) -> AuthenticationMethod:
     """Return the method of the passkey that answers a proof; raises ``WrongAnswer``."""
     return _answer_with_passkey(ports, actor, found, token, credential).method
 
 
 def _answer_with_passkey(
-    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, token: str, credential: str
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, credential: str
 ) -> UsedPasskey:
     """Return the passkey that gave ``credential``; raises ``WrongAnswer`` on ``credential``.
 

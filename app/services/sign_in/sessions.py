@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain import keys
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
@@ -26,7 +27,6 @@ from app.domain.sign_in.sign_in_log import SignInPlace, SignInReason
 from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH, SESSION_TOKEN_LENGTH
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
-from app.models import SessionRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, building_block
@@ -149,7 +149,7 @@ def open_session(
         grant=None if begun is None else begun.grant,
         amr=start.amr,
     )
-    kept = SessionRecord(
+    kept = models.Session(
         token=opened.token,
         user_id=user_id,
         origin=start.origin.value,
@@ -179,7 +179,7 @@ def open_session(
 
 
 @building_block
-def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
+def store_refresh_token(ports: Ports, kept: models.Session, refresh_token: str) -> None:
     """Store the provider's refresh token with its session, sealed for that session alone."""
     purpose = keys.refresh_token_purpose(kept.token)
     encrypted = ports.encryption.encrypt(purpose, refresh_token) if refresh_token else ""
@@ -187,7 +187,7 @@ def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -
 
 
 @building_block
-def load_refresh_token(ports: Ports, kept: SessionRecord) -> str:
+def load_refresh_token(ports: Ports, kept: models.Session) -> str:
     """Return the provider's refresh token of a session; empty where it has none."""
     purpose, encrypted = keys.refresh_token_purpose(kept.token), kept.provider_refresh_token
     return ports.encryption.decrypt(purpose, encrypted) if encrypted else ""
@@ -206,16 +206,16 @@ def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | Non
     Unfinished sign-ins of theirs end too. When all end, provider tokens issued before this moment
     stop working as well.
     """
-    going = delete(SessionRecord).where(SessionRecord.user_id == user_id)
+    going = delete(models.Session).where(models.Session.user_id == user_id)
     if but is None:
         session.execute(
-            update(UserRecord)
-            .where(UserRecord.id == user_id)
+            update(models.User)
+            .where(models.User.id == user_id)
             .values(tokens_valid_after=ports.clock.now())
         )
     else:
-        going = going.where(SessionRecord.id != but)
-    ended = len(session.scalars(going.returning(SessionRecord.id)).all())
+        going = going.where(models.Session.id != but)
+    ended = len(session.scalars(going.returning(models.Session.id)).all())
     drop_challenges(session, user_id)
     return ended
 
@@ -264,7 +264,7 @@ def require_password_login(switches: Switches) -> None:
 
 
 @building_block
-def require_account(shop: ShopRecord, user: UserRecord, entry: SignInEntry) -> None:
+def require_account(shop: models.Shop, user: models.User, entry: SignInEntry) -> None:
     """Refuse accounts that can't sign in by password: INACTIVE, ACCOUNT_NOT_CONFIRMED.
 
     At the console also INVALID on ``email`` for customers.
@@ -279,7 +279,7 @@ def require_account(shop: ShopRecord, user: UserRecord, entry: SignInEntry) -> N
 
 
 @building_block
-def needs_confirmation(shop: ShopRecord) -> bool:
+def needs_confirmation(shop: models.Shop) -> bool:
     """Whether an unconfirmed account can't sign in."""
     return shop.enable_account_confirmation_by_email and not shop.allow_login_without_confirmation
 
@@ -289,7 +289,7 @@ def begin_session(
     ports: Ports,
     actor: Actor,
     session: Session,
-    user: UserRecord,
+    user: models.User,
     entry: SignInEntry,
     begins: PendingSession,
     amr: tuple[str, ...] = (),
@@ -310,7 +310,7 @@ def begin_session(
         return UnfinishedSignIn(challenge, user.is_staff)
     user.last_login = ports.clock.now()
     record_sign_in(ports, actor, session, entry, user)
-    row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user.id)).one()
+    row = session.execute(select(*USER_COLUMNS).where(models.User.id == user.id)).one()
     return PasswordSignIn(opened, read_user(row), stored_switches(ports, session))
 
 
@@ -324,12 +324,12 @@ def list_sessions(ports: Ports, actor: Actor, *, limit: int | None = None) -> tu
 
     At most ``limit``, if given: the current one, and the newest.
     """
-    is_present = SessionRecord.id == (actor.session_id or 0)
+    is_present = models.Session.id == (actor.session_id or 0)
     alive = (
-        select(SessionRecord)
-        .where(SessionRecord.user_id == own_id(actor))
-        .where(SessionRecord.expires_at > ports.clock.now())
-        .order_by(is_present.desc(), SessionRecord.id.desc())
+        select(models.Session)
+        .where(models.Session.user_id == own_id(actor))
+        .where(models.Session.expires_at > ports.clock.now())
+        .order_by(is_present.desc(), models.Session.id.desc())
         .limit(limit)
     )
     with ports.database.reading() as session:
@@ -354,9 +354,9 @@ def end_own_session(ports: Ports, actor: Actor, key: int | None) -> bool:
     user_id = own_id(actor)
     with ports.database.transaction() as session:
         ended = session.scalar(
-            delete(SessionRecord)
-            .where(SessionRecord.id == key, SessionRecord.user_id == user_id)
-            .returning(SessionRecord.id)
+            delete(models.Session)
+            .where(models.Session.id == key, models.Session.user_id == user_id)
+            .returning(models.Session.id)
         )
         if ended is not None:
             change = Change("session.end", "User", user_id, actor.name, before={"session": key})
@@ -378,7 +378,7 @@ def end_other_sessions(ports: Ports, actor: Actor) -> int:
 
 
 @building_block
-def signed_in(actor: Actor, stored: SessionRecord) -> SignedIn:
+def signed_in(actor: Actor, stored: models.Session) -> SignedIn:
     """Return a session as it is shown to ``actor``."""
     return SignedIn(
         id=stored.id,
@@ -393,7 +393,7 @@ def signed_in(actor: Actor, stored: SessionRecord) -> SignedIn:
 
 
 @building_block
-def is_by_passkey(stored: SessionRecord) -> bool:
+def is_by_passkey(stored: models.Session) -> bool:
     """Whether a session began with a passkey, not with a password or a provider."""
     is_local = stored.origin == SessionOrigin.PASSWORD.value
     return is_local and began_with_passkey(read_methods(stored.amr))

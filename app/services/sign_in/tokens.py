@@ -10,6 +10,7 @@ from hmac import compare_digest
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ClientGrant
 from app.domain.shop.settings import Switches
@@ -17,7 +18,6 @@ from app.domain.sign_in.jws import claimed_key
 from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.sign_in.tokens import Claims, Subject, TokenType, make_claims, successor_of
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
-from app.models import SessionRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.services.audit.log import Change, record
@@ -59,8 +59,10 @@ def use_up(ports: Ports, actor: Actor, claims: Claims, email: str) -> str:
     """
     with ports.database.transaction(account(claims.named_user)) as session:
         kept = session.scalar(
-            select(SessionRecord)
-            .where(SessionRecord.token == claims.session, SessionRecord.user_id == claims.user_id)
+            select(models.Session)
+            .where(
+                models.Session.token == claims.session, models.Session.user_id == claims.user_id
+            )
             .with_for_update()
         )
         is_good = kept is not None
@@ -89,13 +91,13 @@ def continued_session(
 
 
 @building_block
-def is_current(kept: SessionRecord, claims: Claims) -> bool:
+def is_current(kept: models.Session, claims: Claims) -> bool:
     """Whether the refresh token with ``claims`` is the newest of its session."""
     return compare_digest(kept.refresh_digest, digest_of_csrf_token(claims.csrf_token))
 
 
 @building_block
-def was_just_used(ports: Ports, kept: SessionRecord, claims: Claims) -> bool:
+def was_just_used(ports: Ports, kept: models.Session, claims: Claims) -> bool:
     """Whether the newest took the place of the one with ``claims`` within the last ``GRACE``."""
     following = digest_of_csrf_token(successor_of(claims.csrf_token))
     if kept.refreshed_at is None or not compare_digest(kept.refresh_digest, following):
@@ -104,7 +106,7 @@ def was_just_used(ports: Ports, kept: SessionRecord, claims: Claims) -> bool:
 
 
 @building_block
-def replace_token(ports: Ports, kept: SessionRecord, claims: Claims) -> str:
+def replace_token(ports: Ports, kept: models.Session, claims: Claims) -> str:
     """Have the token with ``claims`` be followed by another; returns its ``csrf_token``."""
     successor = successor_of(claims.csrf_token)
     kept.refresh_digest = digest_of_csrf_token(successor)

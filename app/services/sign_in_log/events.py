@@ -20,6 +20,7 @@ from sqlalchemy import (
     union_all,
 )
 
+from app import models
 from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -40,7 +41,6 @@ from app.domain.sign_in.sign_in_log import (
 from app.domain.values.ip_addresses import parse_address
 from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, empty_page, every_item
 from app.domain.values.text_rules import is_storable
-from app.models import SignInEventRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import (
     building_block,
@@ -58,11 +58,11 @@ from app.services.lists.paging import (
     record_from,
 )
 
-_event = SignInEventRecord
+_event = models.SignInEvent
 COLUMNS = (
-    *columns_for(SignInEvent, SignInEventRecord),
-    func.coalesce(UserRecord.first_name, "").label("first_name"),
-    func.coalesce(UserRecord.last_name, "").label("last_name"),
+    *columns_for(SignInEvent, models.SignInEvent),
+    func.coalesce(models.User.first_name, "").label("first_name"),
+    func.coalesce(models.User.last_name, "").label("last_name"),
 )
 """The fields of ``SignInEvent``."""
 
@@ -150,14 +150,14 @@ def to_event(row: NamedRow) -> SignInEvent:
 
 
 def _with_users(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
-    return query.select_from(_event).outerjoin(UserRecord, UserRecord.id == _event.user_id)
+    return query.select_from(_event).outerjoin(models.User, models.User.id == _event.user_id)
 
 
 def _visible(actor: Actor) -> list[ColumnElement[bool]]:
     """Return the conditions for what ``actor`` can see."""
     of_type = _of_visible_type(actor)
     # Customers who have become staff since are no business of those who manage customers.
-    return [*of_type, UserRecord.is_staff.is_not(True)] if of_type else []
+    return [*of_type, models.User.is_staff.is_not(True)] if of_type else []
 
 
 def _of_visible_type(actor: Actor) -> list[ColumnElement[bool]]:
@@ -168,7 +168,7 @@ def _of_visible_type(actor: Actor) -> list[ColumnElement[bool]]:
 
 def _holds(ports: Ports, text: str) -> ColumnElement[bool]:
     """Return whether an entry holds ``text``, or is about that unknown email."""
-    searched = (_event.name, _event.address, UserRecord.first_name + " " + UserRecord.last_name)
+    searched = (_event.name, _event.address, models.User.first_name + " " + models.User.last_name)
     digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, normalize_email(text))
     return or_(
         _event.email_digest.in_(digests), *(contains_text(column, text) for column in searched)
@@ -196,12 +196,12 @@ def _conditions(filter_: SignInFilter) -> list[ColumnElement[bool]]:
 
 
 def _sum(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
-    attempts = func.sum(SignInEventRecord.attempts)
+    attempts = func.sum(models.SignInEvent.attempts)
     counted = attempts.filter(*conditions) if conditions else attempts
     return cast(func.coalesce(counted, 0), BigInteger)
 
 
-_reason = SignInEventRecord.reason
+_reason = models.SignInEvent.reason
 FIGURES = (
     _sum().label("attempts"),
     _sum(_reason == "").label("successful"),
@@ -264,5 +264,5 @@ def _span(
 
 
 def _count(ports: Ports, actor: Actor, filter_: SignInFilter) -> ScalarSelect[int]:
-    query: Select[*tuple[object, ...]] = select(SignInEventRecord.id)
+    query: Select[*tuple[object, ...]] = select(models.SignInEvent.id)
     return count_up_to(_narrow_figures(ports, actor, query, filter_), MAX_COUNTED + 1)

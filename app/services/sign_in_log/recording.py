@@ -12,6 +12,7 @@ from functools import partial
 from sqlalchemy import case, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.audit import SecurityEvent
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
@@ -26,7 +27,6 @@ from app.domain.sign_in.sign_in_log import (
 )
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import Unreachable
-from app.models import KnownDeviceRecord, SignInEventRecord, UserRecord
 from app.models.record import insert_into
 from app.ports import Ports
 from app.ports.http import CallFailed
@@ -49,7 +49,7 @@ def _remember_device(ports: Ports, actor: Actor, session: Session, user_id: int)
     """
     if not _add(ports, actor, session, user_id):
         return
-    device = KnownDeviceRecord
+    device = models.KnownDevice
     hour_ago = ports.clock.now() - timedelta(hours=1)
     recent = func.sum(case((device.first_used_at > hour_ago, 1), else_=0))
     devices, new_ones = session.execute(
@@ -65,13 +65,13 @@ def _add(ports: Ports, actor: Actor, session: Session, user_id: int) -> bool:
     device = device_of(actor.user_agent[:_MAX_USER_AGENT_LENGTH])
     key = _key(user_id, device, actor.address or "")
     added = session.scalar(
-        insert_into(session, KnownDeviceRecord)
+        insert_into(session, models.KnownDevice)
         .values(**key, first_used_at=now, last_used_at=now)
         .on_conflict_do_nothing()
-        .returning(KnownDeviceRecord.user_id)
+        .returning(models.KnownDevice.user_id)
     )
     if added is None:
-        used = update(KnownDeviceRecord).filter_by(**key)
+        used = update(models.KnownDevice).filter_by(**key)
         session.execute(used.values(last_used_at=now))
     return added is not None
 
@@ -79,7 +79,7 @@ def _add(ports: Ports, actor: Actor, session: Session, user_id: int) -> bool:
 @building_block
 def forget_device(session: Session, user_id: int, device: str, address: str) -> None:
     """Forget a device, so that the next sign-in from it is new."""
-    forget = delete(KnownDeviceRecord).filter_by(**_key(user_id, device, address))
+    forget = delete(models.KnownDevice).filter_by(**_key(user_id, device, address))
     session.execute(forget)
 
 
@@ -176,7 +176,7 @@ def record_sign_in(
     actor: Actor,
     session: Session,
     entry: SignInEntry,
-    user: UserRecord,
+    user: models.User,
     *,
     is_staff: bool | None = None,
 ) -> None:
@@ -189,7 +189,7 @@ def record_sign_in(
     as_staff = user.is_staff if is_staff is None else is_staff
     after_commit(session, partial(_report_success, ports, actor, entry, user.id))
     session.add(
-        SignInEventRecord(
+        models.SignInEvent(
             at=now,
             first_at=now,
             attempts=1,

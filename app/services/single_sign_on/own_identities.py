@@ -9,11 +9,11 @@ from datetime import datetime
 from sqlalchemy import and_, select
 from sqlalchemy.exc import IntegrityError
 
+from app import models
 from app.domain.authorization.actor import PROOF_LASTS, Actor
 from app.domain.mails.mail import MailKind
 from app.domain.single_sign_on.providers import ProviderError, plugin_id_of
 from app.domain.values.errors import Problem, Refused
-from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.services.audit.log import record, user_change
@@ -66,8 +66,8 @@ class OwnProvider:
 @staff_only
 def list_own_providers(ports: Ports, actor: Actor) -> tuple[OwnProvider, ...]:
     """Return the active providers with a login page, and the caller's identities there."""
-    identity, provider = ExternalIdentityRecord, IdentityProviderRecord
-    of_session = select(SessionRecord.identity_id).where(SessionRecord.id == actor.session_id)
+    identity, provider = models.ExternalIdentity, models.IdentityProvider
+    of_session = select(models.Session.identity_id).where(models.Session.id == actor.session_id)
     query = (
         select(
             provider.slug,
@@ -162,14 +162,14 @@ def unlink_own_identity(ports: Ports, actor: Actor, *, identity_id: int) -> None
     they keep a way to sign in.
     """
     session_id, user_id = own_session(actor), own_id(actor)
-    identity = ExternalIdentityRecord
+    identity = models.ExternalIdentity
     with ports.database.transaction(account(user_id)) as session:
-        user = session.get_one(UserRecord, user_id, with_for_update=True)
+        user = session.get_one(models.User, user_id, with_for_update=True)
         own = identity.id == identity_id, identity.user_id == user_id
         found = session.scalar(select(identity).where(*own, identity.by_owner.is_(True)))
         if found is None:
             raise Refused(_NOT_LINKED)
-        used = select(SessionRecord.identity_id).where(SessionRecord.id == session_id)
+        used = select(models.Session.identity_id).where(models.Session.id == session_id)
         if session.scalar(used) == identity_id:
             raise Refused(_IN_USE)
         before = {"issuer": found.issuer, "subject": found.subject}

@@ -6,6 +6,7 @@ from functools import partial
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order, known_permissions
@@ -34,13 +35,6 @@ from app.domain.values.errors import Problem, Refused, TokenRejected, refuse_any
 from app.domain.values.inputs import Seen
 from app.domain.values.installation import CheckResult, CheckState
 from app.domain.values.text import Phrase, Phrases, Sentence, text, translatable
-from app.models import (
-    ExternalIdentityRecord,
-    GroupPermissionRecord,
-    GroupRecord,
-    UserPermissionRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import GrantRefused
@@ -471,7 +465,7 @@ def _problem(ports: Ports, provider_person: ProviderPerson, found: _Account) -> 
 
 
 def _account(ports: Ports, read: _Read) -> _Account:
-    provider_person, identity = read.provider_person, ExternalIdentityRecord
+    provider_person, identity = read.provider_person, models.ExternalIdentity
     person = provider_person.person
     exact, imported = provider_person.provider.issuers_here(provider_person.issuer)
     query = (
@@ -479,15 +473,15 @@ def _account(ports: Ports, read: _Read) -> _Account:
             identity.is_verified,
             identity.waiting_mark,
             identity.tokens_valid_after.label("signed_out_there"),
-            UserRecord.tokens_valid_after.label("signed_out_here"),
+            models.User.tokens_valid_after.label("signed_out_here"),
             *USER_COLUMNS,
         )
-        .join(UserRecord, UserRecord.id == identity.user_id)
+        .join(models.User, models.User.id == identity.user_id)
         .where(identity.issuer.in_((exact, imported)), identity.subject == person.subject)
         .order_by(identity.issuer != exact)
         .limit(1)
     )
-    has_no_password = UserRecord.password_hash.is_(None).label("has_no_password")
+    has_no_password = models.User.password_hash.is_(None).label("has_no_password")
     by_email = select(*USER_COLUMNS, has_no_password).where(has_email(person.email))
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
@@ -579,12 +573,12 @@ def _permissions_with(
     kept = () if user is None else [group.name for group in user.groups]
     names = {*joins, *kept} - set(leaves)
     of_groups = (
-        select(GroupPermissionRecord.permission)
-        .join(GroupRecord, GroupRecord.id == GroupPermissionRecord.group_id)
-        .where(GroupRecord.name.in_(names))
+        select(models.GroupPermission.permission)
+        .join(models.Group, models.Group.id == models.GroupPermission.group_id)
+        .where(models.Group.name.in_(names))
     )
-    own = select(UserPermissionRecord.permission).where(
-        UserPermissionRecord.user_id == (None if user is None or becomes else user.id)
+    own = select(models.UserPermission.permission).where(
+        models.UserPermission.user_id == (None if user is None or becomes else user.id)
     )
     with ports.database.reading() as session:
         return known_permissions((*session.scalars(of_groups), *session.scalars(own)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import (
@@ -25,13 +26,6 @@ from app.domain.shop.lockouts import (
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.pages import MAX_COUNTED
-from app.models import (
-    ExternalIdentityRecord,
-    IdentityProviderRecord,
-    SessionRecord,
-    ShopRecord,
-    UserRecord,
-)
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
 from app.services.authorization.register import building_block, requires
@@ -101,16 +95,16 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
     Refuses NOT_FOUND on ``provider``.
     """
     provider = find_provider(ports, slug)
-    staff = _losing_access(provider).where(UserRecord.is_staff, signed_in_with(provider))
-    named = staff.with_only_columns(UserRecord.email).order_by(UserRecord.email).limit(_NAMED)
+    staff = _losing_access(provider).where(models.User.is_staff, signed_in_with(provider))
+    named = staff.with_only_columns(models.User.email).order_by(models.User.email).limit(_NAMED)
     some = (
-        select(ExternalIdentityRecord.user_id).where(_matches_issuer(provider)).limit(MAX_COUNTED)
+        select(models.ExternalIdentity.user_id).where(_matches_issuer(provider)).limit(MAX_COUNTED)
     )
     query = select(
         _people_of(provider),
         _sessions(ports, provider),
         count_bounded(
-            _losing_access(provider).where(UserRecord.id.in_(select(some.subquery().c.user_id)))
+            _losing_access(provider).where(models.User.id.in_(select(some.subquery().c.user_id)))
         ),
         select(func.count()).select_from(staff.subquery()).scalar_subquery(),
         select(json_array_text(named.subquery().c.email)).scalar_subquery(),
@@ -128,28 +122,28 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
 
 def _losing_access(provider: Provider) -> Select[int]:
     """Select active people whose only sign-in method is ``provider``."""
-    mode = select(ShopRecord.password_login_mode).scalar_subquery()
+    mode = select(models.Shop.password_login_mode).scalar_subquery()
     no_password = or_(
-        UserRecord.password_hash.is_(None),
+        models.User.password_hash.is_(None),
         mode == PasswordLoginMode.DISABLED.value,
-        and_(mode == PasswordLoginMode.CUSTOMERS_ONLY.value, UserRecord.is_staff),
+        and_(mode == PasswordLoginMode.CUSTOMERS_ONLY.value, models.User.is_staff),
     )
-    lets_in = exists().where(IdentityProviderRecord.slug == provider.slug, works())
-    return select(UserRecord.id).where(
-        lets_in, UserRecord.is_active, no_password, ~has_sign_on(without=provider.slug)
+    lets_in = exists().where(models.IdentityProvider.slug == provider.slug, works())
+    return select(models.User.id).where(
+        lets_in, models.User.is_active, no_password, ~has_sign_on(without=provider.slug)
     )
 
 
 @building_block
 def signed_in_with(provider: Provider) -> ColumnElement[bool]:
-    """Whether the person of ``UserRecord`` has signed in with ``provider``."""
-    of_person = ExternalIdentityRecord.user_id == UserRecord.id
-    return exists().where(of_person, _matches_issuer(provider)).correlate(UserRecord)
+    """Whether the person of ``models.User`` has signed in with ``provider``."""
+    of_person = models.ExternalIdentity.user_id == models.User.id
+    return exists().where(of_person, _matches_issuer(provider)).correlate(models.User)
 
 
 def _matches_issuer(provider: Provider) -> ColumnElement[bool]:
     """As ``Provider.issuer_here`` has it, in a form that the index answers."""
-    issuer = ExternalIdentityRecord.issuer
+    issuer = models.ExternalIdentity.issuer
     if provider.issuer:
         return issuer == provider.issuer
     below, above = f"{provider.slug}|", f"{provider.slug}}}"
@@ -158,15 +152,15 @@ def _matches_issuer(provider: Provider) -> ColumnElement[bool]:
 
 def _people_of(provider: Provider) -> ColumnElement[int]:
     """Count people who signed in with ``provider``, up to one more than ``MAX_COUNTED``."""
-    return count_bounded(select(ExternalIdentityRecord.id).where(_matches_issuer(provider)))
+    return count_bounded(select(models.ExternalIdentity.id).where(_matches_issuer(provider)))
 
 
 def _sessions(ports: Ports, provider: Provider) -> ColumnElement[int]:
     return count_bounded(
-        select(SessionRecord.id).where(
-            SessionRecord.provider_id == provider.id,
-            SessionRecord.provider_id.is_not(None),
-            SessionRecord.expires_at > ports.clock.now(),
+        select(models.Session.id).where(
+            models.Session.provider_id == provider.id,
+            models.Session.provider_id.is_not(None),
+            models.Session.expires_at > ports.clock.now(),
         )
     )
 
@@ -215,10 +209,10 @@ def _check_lockout(who: Actor, access_state: _AccessState, change: AccessChange)
 def _count(
     ports: Ports, session: Session, provider: Provider, *, without: str | None = None
 ) -> _AccessState:
-    staff = select(func.count()).select_from(UserRecord)
-    staff = staff.where(UserRecord.is_staff, UserRecord.is_active, signed_in_with(provider))
+    staff = select(func.count()).select_from(models.User)
+    staff = staff.where(models.User.is_staff, models.User.is_active, signed_in_with(provider))
     query = select(
-        ShopRecord.password_login_mode,
+        models.Shop.password_login_mode,
         _people_of(provider).label("people"),
         staff.scalar_subquery().label("staff"),
         *settings_manager_columns(ports, without=without),

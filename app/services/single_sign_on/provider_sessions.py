@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, select, update
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ScopeGrant, write_grant
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
@@ -27,7 +28,6 @@ from app.domain.urls.redirects import (
 from app.domain.values.errors import Problem, Refused, TokenRejected, refuse_any
 from app.domain.values.text import Sentence
 from app.domain.values.text_rules import has_control_characters
-from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
 from app.ports.database import account
 from app.ports.http import CallFailed
@@ -156,7 +156,7 @@ def _end_own_session(ports: Ports, actor: Actor) -> None:
     if actor.session_id is None or not actor.is_account_owner:
         return
     with ports.database.transaction() as session:
-        session.execute(delete(SessionRecord).where(SessionRecord.id == actor.session_id))
+        session.execute(delete(models.Session).where(models.Session.id == actor.session_id))
         change = Change("session.end", "User", actor.user_id or 0, actor.name)
         record(ports, actor, session, change)
 
@@ -165,27 +165,27 @@ def _end_at(ports: Ports, actor: Actor, provider: Provider, logout: LogoutToken)
     """End the sessions that ``logout`` means."""
     moment = datetime.fromtimestamp(logout.issued, UTC)
     begun_before = moment + _CLOCKS
-    identities = select(ExternalIdentityRecord.id).where(
-        ExternalIdentityRecord.issuer.in_(provider.issuers_here(logout.issuer))
+    identities = select(models.ExternalIdentity.id).where(
+        models.ExternalIdentity.issuer.in_(provider.issuers_here(logout.issuer))
     )
     if waits_for(provider, "issuer", "client_id", "json_web_key_set_url", "active"):
         # Who changed them could sign out anyone else.
-        identities = identities.where(ExternalIdentityRecord.waiting_mark == provider.link_mark)
+        identities = identities.where(models.ExternalIdentity.waiting_mark == provider.link_mark)
     if logout.subject:
-        identities = identities.where(ExternalIdentityRecord.subject == logout.subject)
-    going = delete(SessionRecord).where(
-        SessionRecord.identity_id.in_(identities),
-        SessionRecord.provider_id == provider.id,
-        SessionRecord.created_at <= begun_before,
+        identities = identities.where(models.ExternalIdentity.subject == logout.subject)
+    going = delete(models.Session).where(
+        models.Session.identity_id.in_(identities),
+        models.Session.provider_id == provider.id,
+        models.Session.created_at <= begun_before,
     )
     if logout.sid:
-        going = going.where(SessionRecord.sid == logout.sid)
+        going = going.where(models.Session.sid == logout.sid)
     with ports.database.transaction() as session:
-        ended = session.execute(going.returning(SessionRecord.user_id)).scalars().all()
+        ended = session.execute(going.returning(models.Session.user_id)).scalars().all()
         if not logout.sid:
             session.execute(
-                update(ExternalIdentityRecord)
-                .where(ExternalIdentityRecord.id.in_(identities))
+                update(models.ExternalIdentity)
+                .where(models.ExternalIdentity.id.in_(identities))
                 .values(tokens_valid_after=moment)
             )
         reason = "The identity provider ended the session."
@@ -323,10 +323,14 @@ def _take_turn(
     now = ports.shared_clock.now()
     with ports.database.transaction(account(claims.named_user)) as session:
         row = session.execute(
-            select(SessionRecord, ExternalIdentityRecord)
-            .join(ExternalIdentityRecord, ExternalIdentityRecord.id == SessionRecord.identity_id)
-            .where(SessionRecord.token == claims.session, SessionRecord.user_id == claims.user_id)
-            .with_for_update(of=SessionRecord)
+            select(models.Session, models.ExternalIdentity)
+            .join(
+                models.ExternalIdentity, models.ExternalIdentity.id == models.Session.identity_id
+            )
+            .where(
+                models.Session.token == claims.session, models.Session.user_id == claims.user_id
+            )
+            .with_for_update(of=models.Session)
         ).one_or_none()
         if row is None:
             raise Refused(SESSION_ENDED)
@@ -366,14 +370,14 @@ def _require_same_person(
 def _give_up(ports: Ports, claims: Claims) -> None:
     with ports.database.transaction(account(claims.named_user)) as session:
         session.execute(
-            update(SessionRecord)
-            .where(SessionRecord.token == claims.session)
+            update(models.Session)
+            .where(models.Session.token == claims.session)
             .values(refreshing_until=None)
         )
 
 
 def _end(ports: Ports, actor: Actor, claims: Claims, email: str, reason: str) -> None:
-    query = select(SessionRecord).where(SessionRecord.token == claims.session)
+    query = select(models.Session).where(models.Session.token == claims.session)
     after = {"reason": reason}
     with ports.database.transaction(account(claims.named_user)) as session:
         stored = session.scalar(query)
@@ -392,7 +396,7 @@ def _keep(
 ) -> OpenedSession:
     with ports.database.transaction(account(claims.named_user)) as session:
         stored = session.scalar(
-            select(SessionRecord).where(SessionRecord.token == claims.session).with_for_update()
+            select(models.Session).where(models.Session.token == claims.session).with_for_update()
         )
         if stored is None:
             raise Refused(SESSION_ENDED)

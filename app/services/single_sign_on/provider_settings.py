@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Integer, Select, cast, delete, exists, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order
 from app.domain.keys import PROVIDER_SECRET
@@ -43,16 +44,6 @@ from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import Seen, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.domain.values.text_rules import line_problem
-from app.models import (
-    ExternalIdentityRecord,
-    GroupMemberRecord,
-    GroupRecord,
-    IdentityProviderRecord,
-    SessionRecord,
-    ShopRecord,
-    UserRecord,
-)
-from app.models.shop import SHOP_ID
 from app.ports import Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires
@@ -82,7 +73,7 @@ def next_settings(
 
 
 @building_block
-def store_settings(session: Session, stored: IdentityProviderRecord, after: Provider) -> None:
+def store_settings(session: Session, stored: models.IdentityProvider, after: Provider) -> None:
     """Store what ``next_settings`` returned, in the transaction that read ``stored``.
 
     Links and sessions that the former settings made while they waited for confirmation count no
@@ -96,15 +87,17 @@ def store_settings(session: Session, stored: IdentityProviderRecord, after: Prov
         _end_sessions(session, before)
     _move_identities(session, before, after)
     session.execute(
-        update(ShopRecord)
-        .where(ShopRecord.id == SHOP_ID)
-        .values(providers_version=ShopRecord.providers_version + 1)
+        update(models.Shop)
+        .where(models.Shop.id == models.SHOP_ID)
+        .values(providers_version=models.Shop.providers_version + 1)
     )
 
 
 def _lock_providers(session: Session) -> None:
     """Keep other changes of providers waiting until the transaction of ``session`` ends."""
-    session.execute(select(ShopRecord.id).where(ShopRecord.id == SHOP_ID).with_for_update())
+    session.execute(
+        select(models.Shop.id).where(models.Shop.id == models.SHOP_ID).with_for_update()
+    )
 
 
 @fresh_proof("You're about to confirm an identity provider's settings.")
@@ -119,7 +112,7 @@ def confirm_provider(ports: Ports, actor: Actor, slug: str, version: int) -> Pro
     with ports.database.transaction() as session:
         _lock_providers(session)
         stored = session.scalar(
-            select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
+            select(models.IdentityProvider).where(models.IdentityProvider.slug == slug)
         )
         if stored is None:
             message = "There is no provider {slug}."
@@ -151,7 +144,7 @@ def _missing_permissions(actor: Actor) -> Problem:
 
 def _honour_links(session: Session, provider: Provider) -> None:
     """Make the links of the settings that are confirmed now like any others."""
-    identity = ExternalIdentityRecord
+    identity = models.ExternalIdentity
     session.execute(
         update(identity).where(identity.waiting_mark == provider.link_mark).values(waiting_mark="")
     )
@@ -159,12 +152,12 @@ def _honour_links(session: Session, provider: Provider) -> None:
 
 def _end_sessions(session: Session, provider: Provider) -> None:
     """End the sessions that the settings of ``provider`` opened while they waited."""
-    marked = select(ExternalIdentityRecord.id).where(
-        ExternalIdentityRecord.waiting_mark == provider.link_mark
+    marked = select(models.ExternalIdentity.id).where(
+        models.ExternalIdentity.waiting_mark == provider.link_mark
     )
     session.execute(
-        delete(SessionRecord)
-        .where(SessionRecord.identity_id.in_(marked))
+        delete(models.Session)
+        .where(models.Session.identity_id.in_(marked))
         .execution_options(synchronize_session=False)
     )
 
@@ -174,7 +167,7 @@ def _move_identities(session: Session, before: Provider, after: Provider) -> Non
     known = before_waiting(before)
     if known.issuer or not after.issuer or waits_for(after, "issuer"):
         return
-    other_identity, record_of = aliased(ExternalIdentityRecord), ExternalIdentityRecord
+    other_identity, record_of = aliased(models.ExternalIdentity), models.ExternalIdentity
     for issuer in (*known.issuers_here(after.issuer), known.issuer_here("")):
         taken = exists().where(
             other_identity.issuer == after.issuer, other_identity.subject == record_of.subject
@@ -210,10 +203,10 @@ class PluginSort(StrEnum):
 
 
 _ORDERS = {
-    PluginSort.AGE: Order((IdentityProviderRecord.id,)),
-    PluginSort.NAME: Order((IdentityProviderRecord.name, IdentityProviderRecord.id)),
+    PluginSort.AGE: Order((models.IdentityProvider.id,)),
+    PluginSort.NAME: Order((models.IdentityProvider.name, models.IdentityProvider.id)),
     PluginSort.IS_ACTIVE: Order(
-        (cast(IdentityProviderRecord.active, Integer), IdentityProviderRecord.id)
+        (cast(models.IdentityProvider.active, Integer), models.IdentityProvider.id)
     ),
 }
 _SECRETS = tuple(setting.name for setting in SETTINGS if setting.type is SettingType.SECRET)
@@ -279,12 +272,12 @@ def list_plugins(
 
     ``search`` looks for a part of the name.
     """
-    whole: Select[*tuple[object, ...]] = select(IdentityProviderRecord.slug)
+    whole: Select[*tuple[object, ...]] = select(models.IdentityProvider.slug)
     query, order = whole, replace(_ORDERS[sort], descending=descending)
     if not is_searchable(search):
         return empty_page()
     if search:
-        query = query.where(contains_text(IdentityProviderRecord.name, search))
+        query = query.where(contains_text(models.IdentityProvider.name, search))
     with ports.database.reading() as session:
         found = read_rows(ports, session, query, order, page, whole)
     # No provider is ever deleted, so those read after the rows are all among them.
@@ -325,7 +318,7 @@ def _act(ports: Ports, _actor: Actor, slug: str, changes: ProviderUpdate) -> str
         return "switch"
     with ports.database.reading() as session:
         known = session.scalar(
-            select(IdentityProviderRecord.id).where(IdentityProviderRecord.slug == slug)
+            select(models.IdentityProvider.id).where(models.IdentityProvider.slug == slug)
         )
     return "add" if known is None else "change"
 
@@ -358,7 +351,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
     with ports.database.transaction() as session:
         _lock_providers(session)
         stored = session.scalar(
-            select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
+            select(models.IdentityProvider).where(models.IdentityProvider.slug == slug)
         )
         if changes.is_new and (
             stored is not None or names_default(slug, ports.configuration.vendor)
@@ -367,7 +360,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         if stored is None:
             if slug != DEFAULT_SLUG and names_default(slug, ports.configuration.vendor):
                 raise Refused(_RESERVED)
-            stored = IdentityProviderRecord(slug=slug, name=slug)
+            stored = models.IdentityProvider(slug=slug, name=slug)
             session.add(stored)
             session.flush()
         before = to_provider(stored)
@@ -397,11 +390,11 @@ def _remove_members(
     decided = after.mapped_groups if after.active else frozenset()
     names = before.mapped_groups - decided
     members = (
-        select(GroupRecord.id, GroupMemberRecord.user_id)
-        .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
-        .join(UserRecord, UserRecord.id == GroupMemberRecord.user_id)
-        .where(GroupRecord.name.in_(names), or_(*map(signed_in_with, (before, after))))
-        .order_by(GroupRecord.id)
+        select(models.Group.id, models.GroupMember.user_id)
+        .join(models.GroupMember, models.GroupMember.group_id == models.Group.id)
+        .join(models.User, models.User.id == models.GroupMember.user_id)
+        .where(models.Group.name.in_(names), or_(*map(signed_in_with, (before, after))))
+        .order_by(models.Group.id)
     )
     people: dict[int, list[int]] = {}
     for group_id, user_id in session.execute(members):
@@ -430,7 +423,7 @@ def _group_problem(session: Session, before: Provider, after: Provider) -> Probl
 def missing_groups(session: Session | ReadSession, names: set[str]) -> list[str]:
     if not names:
         return []
-    known = session.scalars(select(GroupRecord.name).where(GroupRecord.name.in_(names)))
+    known = session.scalars(select(models.Group.name).where(models.Group.name.in_(names)))
     return sorted(names.difference(known))
 
 
@@ -449,7 +442,7 @@ def _mapping_problem(session: Session, before: Provider, after: Provider) -> Pro
 def list_mappable_groups(ports: Ports, actor: Actor) -> tuple[str, ...]:
     """Return the names of the permission groups that claims can be mapped to."""
     with ports.database.reading() as session:
-        return tuple(session.scalars(select(GroupRecord.name).order_by(GroupRecord.name)))
+        return tuple(session.scalars(select(models.Group.name).order_by(models.Group.name)))
 
 
 def _plugin(provider: Provider, plugin_id: str) -> Plugin:

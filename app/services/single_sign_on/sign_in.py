@@ -13,6 +13,7 @@ from datetime import timedelta
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import ScopeGrant, granted_scopes
@@ -36,7 +37,6 @@ from app.domain.single_sign_on.providers import Provider, ProviderError, request
 from app.domain.single_sign_on.waiting_changes import waits_for
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected, refuse_any
 from app.domain.values.text import Phrase
-from app.models import OidcStateRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenResponse
@@ -100,7 +100,7 @@ def store_sign_in(
     secrets = json.dumps(kept)
     with ports.database.transaction() as session:
         session.add(
-            OidcStateRecord(
+            models.OidcState(
                 digest=_digest(state),
                 provider_id=provider.id,
                 redirect_uri=redirect_uri,
@@ -121,7 +121,7 @@ def take_sign_in(
     of other settings: a code goes only to the token URL for which its sign-in began. So it does
     for one that doesn't link in the session ``links_in``: no sign-in links, no link signs in.
     """
-    record = OidcStateRecord
+    record = models.OidcState
     take = (
         delete(record)
         .where(record.digest == _digest(state))

@@ -15,6 +15,7 @@ from functools import partial
 from sqlalchemy import ColumnElement, Select, and_, not_, select, true
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor, ActorKind, holds_all_permissions
 from app.domain.authorization.permissions import Permission, in_order
@@ -32,7 +33,6 @@ from app.domain.webhooks import (
     required_permission,
     saver_of,
 )
-from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
@@ -77,8 +77,8 @@ def next_saver(actor: Actor, before: Webhook, after: Webhook) -> Saver:
 
 _OF_WEBHOOK = (
     select(APP_PERMISSIONS.label("app_permissions"))
-    .select_from(WebhookRecord)
-    .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+    .select_from(models.Webhook)
+    .join(models.App, models.App.id == models.Webhook.app_id)
 )
 
 
@@ -89,7 +89,7 @@ def app_within_reach(session: Session, actor: Actor, app_id: int, field: str) ->
     Refuses NOT_FOUND on ``field``. Raises ``PermissionDenied`` to people who lack one of its
     permissions. To be called before a webhook of it is locked.
     """
-    lock = select(AppRecord.id).where(AppRecord.id == app_id).with_for_update(read=True)
+    lock = select(models.App.id).where(models.App.id == app_id).with_for_update(read=True)
     session.execute(lock)
     app = stored_app(session, app_id, field)
     require_all_of_app(actor, app.permissions)
@@ -102,7 +102,7 @@ def require_webhook_within_reach(session: Session, actor: Actor, webhook_id: int
 
     A webhook that doesn't exist is for the caller to refuse.
     """
-    text = session.scalar(_OF_WEBHOOK.where(WebhookRecord.id == webhook_id))
+    text = session.scalar(_OF_WEBHOOK.where(models.Webhook.id == webhook_id))
     if text is not None:
         require_all_of_app(actor, read_permissions(text))
 
@@ -110,24 +110,24 @@ def require_webhook_within_reach(session: Session, actor: Actor, webhook_id: int
 @building_block
 def webhooks_beyond_reach(actor: Actor) -> Select[int]:
     """Return the keys of webhooks of apps with permissions that ``actor``, a person, lacks."""
-    return select(WebhookRecord.id).where(not_(within_reach(actor)))
+    return select(models.Webhook.id).where(not_(within_reach(actor)))
 
 
 @building_block
 def payload_within_reach(actor: Actor) -> ColumnElement[bool]:
-    """Return the condition on ``DeliveryRecord`` that ``actor`` can see the payload."""
+    """Return the condition on ``models.Delivery`` that ``actor`` can see the payload."""
     viewer = actor.viewer
     if viewer.is_app or holds_all_permissions(viewer):
         return true()
     held = viewer.held_everywhere
     lacked = [name.value for name, event in EVENTS.items() if event.permission not in held]
-    webhooks = select(WebhookRecord.id).where(within_reach(actor))
-    return and_(DeliveryRecord.webhook_id.in_(webhooks), DeliveryRecord.event.not_in(lacked))
+    webhooks = select(models.Webhook.id).where(within_reach(actor))
+    return and_(models.Delivery.webhook_id.in_(webhooks), models.Delivery.event.not_in(lacked))
 
 
 @building_block
 def within_reach(actor: Actor) -> ColumnElement[bool]:
-    """Return the condition on ``WebhookRecord`` that ``actor`` holds all of the app's permissions.
+    """Return a condition on ``models.Webhook``: that ``actor`` holds all the app's permissions.
 
     True of all webhooks for apps: what else is theirs is for another condition.
     """
@@ -135,8 +135,10 @@ def within_reach(actor: Actor) -> ColumnElement[bool]:
     if viewer.is_app or holds_all_permissions(viewer):
         return true()
     held = [permission.value for permission in viewer.held_everywhere]
-    beyond = select(AppPermissionRecord.app_id).where(AppPermissionRecord.permission.not_in(held))
-    return WebhookRecord.app_id.not_in(beyond)
+    beyond = select(models.AppPermission.app_id).where(
+        models.AppPermission.permission.not_in(held)
+    )
+    return models.Webhook.app_id.not_in(beyond)
 
 
 @building_block
@@ -239,7 +241,9 @@ def confirm_webhooks(
     """
     if not added:
         return
-    query = select(WebhookRecord).where(WebhookRecord.app_id == app_id).order_by(WebhookRecord.id)
+    query = (
+        select(models.Webhook).where(models.Webhook.app_id == app_id).order_by(models.Webhook.id)
+    )
     found = [
         (stored, unconfirmed)
         for stored in session.scalars(query.with_for_update())
@@ -256,7 +260,9 @@ def confirm_webhooks(
         record(ports, actor, session, change)
 
 
-def _unconfirmed(stored: WebhookRecord, added: frozenset[Permission]) -> UnconfirmedWebhook | None:
+def _unconfirmed(
+    stored: models.Webhook, added: frozenset[Permission]
+) -> UnconfirmedWebhook | None:
     """Return the webhook if a person saved it who lacked some of ``added``."""
     saver = read_saver(stored)
     if saver.kind is not ActorKind.USER or saver.permissions is None:

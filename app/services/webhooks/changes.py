@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, Select, delete, false, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType, LinkRequested, kinds_of
@@ -33,7 +34,6 @@ from app.domain.webhooks import (
     sync_events_problem,
     unsent_events_problem,
 )
-from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, staff_and_apps
@@ -58,13 +58,15 @@ def remove_deliveries(ports: Ports, of: ColumnElement[bool]) -> None:
     inside one; a crash in between leaves a webhook whose oldest deliveries are forgotten, and
     which can be deleted again.
     """
-    query = select(DeliveryRecord.id).where(of).order_by(DeliveryRecord.id).limit(BATCH_SIZE + 1)
+    query = select(models.Delivery.id).where(of).order_by(models.Delivery.id).limit(BATCH_SIZE + 1)
     while True:
         with ports.database.transaction() as session:
             keys = session.scalars(query).all()
             if len(keys) <= BATCH_SIZE:
                 return
-            session.execute(delete(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:BATCH_SIZE])))
+            session.execute(
+                delete(models.Delivery).where(models.Delivery.id.in_(keys[:BATCH_SIZE]))
+            )
 
 
 def _carries_links(events: Iterable[EventType]) -> bool:
@@ -245,7 +247,7 @@ def delete_webhook(
         known = _single_webhook(ports, session, session.scalars(found).all(), argument)
         require_webhook_within_reach(session, actor, known.id)
     require_within_limit(actor, known, argument)
-    remove_deliveries(ports, DeliveryRecord.webhook_id == known.id)
+    remove_deliveries(ports, models.Delivery.webhook_id == known.id)
     with ports.database.transaction() as session:
         stored = session.scalars(found.with_for_update()).all()
         webhook = _single_webhook(ports, session, stored, argument)
@@ -270,7 +272,7 @@ def _owner(actor: Actor, app_id: int | None) -> int:
 
 def _select_webhook(
     actor: Actor, webhook_id: str | None, identifier: str
-) -> tuple[Select[WebhookRecord], str]:
+) -> tuple[Select[models.Webhook], str]:
     """Select the webhook that is meant, among those that the caller can manage; by which argument.
 
     Refuses GRAPHQL_ERROR on ``id`` for what is not an ID of one, for neither, and for both.
@@ -280,19 +282,19 @@ def _select_webhook(
     argument = given_key(id=webhook_id, identifier=identifier or None)
     if webhook_id is None and not identifier:
         raise Refused(Problem("GRAPHQL_ERROR", "Give the id of a webhook.", argument))
-    query = select(WebhookRecord)
+    query = select(models.Webhook)
     if argument == "identifier":
         # No database can be asked for what it cannot hold.
-        named = WebhookRecord.identifier == identifier if is_storable(identifier) else false()
+        named = models.Webhook.identifier == identifier if is_storable(identifier) else false()
         query = query.where(named).limit(2)
     else:
         key = key_of(webhook_id or "", "Webhook", code="GRAPHQL_ERROR")
-        query = query.where(WebhookRecord.id == key)
-    return query.where(WebhookRecord.app_id == actor.app_id) if actor.is_app else query, argument
+        query = query.where(models.Webhook.id == key)
+    return query.where(models.Webhook.app_id == actor.app_id) if actor.is_app else query, argument
 
 
 def _single_webhook(
-    ports: Ports, session: Session, stored: Sequence[WebhookRecord], argument: str
+    ports: Ports, session: Session, stored: Sequence[models.Webhook], argument: str
 ) -> Webhook:
     if not stored:
         raise Refused(Problem("NOT_FOUND", _NOT_FOUND, argument))

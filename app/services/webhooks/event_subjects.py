@@ -15,6 +15,7 @@ from typing import Any, TypeVar, get_type_hints
 from sqlalchemy import ColumnElement, Select, SQLColumnExpression, func, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import Group, User
 from app.domain.apps.apps import App, AppType
@@ -28,20 +29,6 @@ from app.domain.commerce.sales import Checkout, Order
 from app.domain.events import Deletion, Event, NamedObject, Occurrence
 from app.domain.shop.settings import PasswordLoginMode, PublicShop
 from app.domain.values.errors import PermissionDenied
-from app.models import (
-    AddressRecord,
-    AppRecord,
-    ChannelRecord,
-    CheckoutRecord,
-    GroupMemberRecord,
-    GroupRecord,
-    OrderRecord,
-    ProductRecord,
-    ShopRecord,
-    UserRecord,
-)
-from app.models.commerce import CHECKOUT_CHANNEL, ORDER_CHANNEL
-from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.accounts.stored_addresses import address_snapshot, is_of_staff, to_address
 from app.services.authorization.register import building_block, staff_and_apps
@@ -234,13 +221,13 @@ def _newest(actor: Actor, kind: type[Event]) -> Select[int]:
     # People who manage customers alone must not look at the staff in this way.
     sees_all = actor.holds(Permission.MANAGE_STAFF)
     if kind.subject.type == "Address" and not sees_all:
-        customers = select(UserRecord.id).where(UserRecord.is_staff.is_(False))
-        return query.where(AddressRecord.user_id.in_(customers))
+        customers = select(models.User.id).where(models.User.is_staff.is_(False))
+        return query.where(models.Address.user_id.in_(customers))
     if kind.subject.type != "User":
         return query
     if kind.subject.of_staff is not None:
-        return query.where(UserRecord.is_staff.is_(kind.subject.of_staff))
-    return query if sees_all else query.where(UserRecord.is_staff.is_(False))
+        return query.where(models.User.is_staff.is_(kind.subject.of_staff))
+    return query if sees_all else query.where(models.User.is_staff.is_(False))
 
 
 def _is(kind: type[Event], named: NamedObject) -> ColumnElement[bool]:
@@ -267,8 +254,8 @@ def _reader(
     return read
 
 
-_user = _reader(select(*USER_COLUMNS), UserRecord.id, read_user)
-_app = _reader(APPS, AppRecord.id, to_app)
+_user = _reader(select(*USER_COLUMNS), models.User.id, read_user)
+_app = _reader(APPS, models.App.id, to_app)
 
 
 def _to_group(row: NamedRow) -> Group:
@@ -277,7 +264,7 @@ def _to_group(row: NamedRow) -> Group:
 
 
 def _address(session: Session, actor: Actor, key: int) -> Address | None:
-    stored = session.get(AddressRecord, key)
+    stored = session.get(models.Address, key)
     if stored is None:
         return None
     needed = NEEDED[is_of_staff(session, stored)]
@@ -285,7 +272,7 @@ def _address(session: Session, actor: Actor, key: int) -> Address | None:
 
 
 def _address_snapshot(session: Session, key: int) -> Mapping[str, object]:
-    stored = session.get_one(AddressRecord, key)
+    stored = session.get_one(models.Address, key)
     return address_snapshot(to_address(stored), of_staff=is_of_staff(session, stored))
 
 
@@ -294,7 +281,7 @@ def _is_of_hidden_staff(actor: Actor, snapshot: Snapshot) -> bool:
 
 
 def _shop(session: Session, _actor: Actor, _key: int) -> PublicShop:
-    shop = session.get_one(ShopRecord, SHOP_ID)
+    shop = session.get_one(models.Shop, models.SHOP_ID)
     return PublicShop(
         name=shop.name,
         description=shop.description,
@@ -305,39 +292,39 @@ def _shop(session: Session, _actor: Actor, _key: int) -> PublicShop:
 
 def _channel_snapshot(session: Session, key: int) -> Mapping[str, object]:
     return channel_snapshot(
-        to_channel(session.execute(CHANNELS.where(ChannelRecord.id == key)).one())
+        to_channel(session.execute(CHANNELS.where(models.Channel.id == key)).one())
     )
 
 
 def _user_snapshot(session: Session, key: int) -> Mapping[str, object]:
-    reference = session.scalar(select(UserRecord.external_reference).where(UserRecord.id == key))
+    reference = session.scalar(select(models.User.external_reference).where(models.User.id == key))
     return user_snapshot(load_user(session, key), reference)
 
 
 def _group_snapshot(session: Session, key: int) -> Mapping[str, object]:
-    members = select(GroupMemberRecord.user_id).where(GroupMemberRecord.group_id == key)
+    members = select(models.GroupMember.user_id).where(models.GroupMember.group_id == key)
     return group_snapshot(load_group(session, key), session.scalars(members))
 
 
 def _product_snapshot(session: Session, key: int) -> Mapping[str, object]:
-    row = session.execute(PRODUCTS.where(ProductRecord.id == key)).one()
+    row = session.execute(PRODUCTS.where(models.Product.id == key)).one()
     return product_snapshot(to_product(row))
 
 
 CHANNEL_OF: Mapping[str, SQLColumnExpression[int]] = MappingProxyType(
-    {"Order": ORDER_CHANNEL, "Checkout": CHECKOUT_CHANNEL}
+    {"Order": models.ORDER_CHANNEL, "Checkout": models.CHECKOUT_CHANNEL}
 )
 """The channel of each type of object that has one."""
 
 _CUSTOMER_EMAIL = (
-    select(UserRecord.email).where(UserRecord.id == CheckoutRecord.user_id).scalar_subquery()
+    select(models.User.email).where(models.User.id == models.Checkout.user_id).scalar_subquery()
 )
 SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
     {
         "User": StoredSubject(
-            key=UserRecord.id,
+            key=models.User.id,
             read=_user,
-            name=UserRecord.email,
+            name=models.User.email,
             deletion=StoredDeletion(
                 _user_snapshot,
                 partial(read_snapshot, User),
@@ -345,39 +332,39 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
             ),
         ),
         "Group": StoredSubject(
-            key=GroupRecord.id,
-            read=_reader(GROUPS, GroupRecord.id, _to_group),
-            name=GroupRecord.name,
+            key=models.Group.id,
+            read=_reader(GROUPS, models.Group.id, _to_group),
+            name=models.Group.name,
             deletion=StoredDeletion(
                 _group_snapshot, partial(read_snapshot, Group), ("group.delete",)
             ),
         ),
         "App": StoredSubject(
-            key=AppRecord.id,
+            key=models.App.id,
             read=_app,
-            name=AppRecord.name,
+            name=models.App.name,
             deletion=StoredDeletion(
                 lambda session, key: app_snapshot(stored_app(session, key, "objectId")),
                 partial(read_snapshot, App),
                 ("app.delete",),
             ),
-            sampled=(AppRecord.is_installed.is_(True),),
+            sampled=(models.App.is_installed.is_(True),),
         ),
         "Product": StoredSubject(
-            key=ProductRecord.id,
-            read=_reader(PRODUCTS, ProductRecord.id, to_product),
-            name=ProductRecord.name,
+            key=models.Product.id,
+            read=_reader(PRODUCTS, models.Product.id, to_product),
+            name=models.Product.name,
             deletion=StoredDeletion(_product_snapshot, read_product_snapshot, ("product.delete",)),
         ),
         "Checkout": StoredSubject(
-            key=CheckoutRecord.id,
+            key=models.Checkout.id,
             read=load_checkout,
-            name=func.coalesce(func.nullif(CheckoutRecord.email, ""), _CUSTOMER_EMAIL, ""),
-            token=CheckoutRecord.token,
+            name=func.coalesce(func.nullif(models.Checkout.email, ""), _CUSTOMER_EMAIL, ""),
+            token=models.Checkout.token,
         ),
-        "Order": StoredSubject(key=OrderRecord.id, read=load_order),
+        "Order": StoredSubject(key=models.Order.id, read=load_order),
         "Address": StoredSubject(
-            key=AddressRecord.id,
+            key=models.Address.id,
             read=_address,
             deletion=StoredDeletion(
                 _address_snapshot,
@@ -387,14 +374,14 @@ SUBJECTS: Mapping[str, StoredSubject] = MappingProxyType(
             ),
         ),
         "Channel": StoredSubject(
-            key=ChannelRecord.id,
-            read=_reader(CHANNELS, ChannelRecord.id, to_channel),
-            name=ChannelRecord.name,
+            key=models.Channel.id,
+            read=_reader(CHANNELS, models.Channel.id, to_channel),
+            name=models.Channel.name,
             deletion=StoredDeletion(
                 _channel_snapshot, partial(read_snapshot, Channel), ("channel.delete",)
             ),
         ),
-        "Shop": StoredSubject(key=ShopRecord.id, read=_shop, name=ShopRecord.name),
+        "Shop": StoredSubject(key=models.Shop.id, read=_shop, name=models.Shop.name),
     }
 )
 """By the type of ``domain.events.Subject``."""

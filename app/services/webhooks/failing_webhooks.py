@@ -16,6 +16,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import (
@@ -29,14 +30,6 @@ from app.domain.deliveries.deliveries import (
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import moment_values, since_values
 from app.domain.urls.web_urls import masked_url
-from app.models import (
-    AppRecord,
-    DeliveryAttemptRecord,
-    DeliveryRecord,
-    ShopRecord,
-    UserRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, internal, requires
@@ -45,12 +38,12 @@ from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.publisher import add_mail
 
 _FAILING = (
-    or_(WebhookRecord.failing_since.is_not(None), WebhookRecord.incident_since.is_not(None)),
-    WebhookRecord.is_active.is_(True),
+    or_(models.Webhook.failing_since.is_not(None), models.Webhook.incident_since.is_not(None)),
+    models.Webhook.is_active.is_(True),
 )
 # Spelled out, not as parameters: or no database could tell that its index holds just these.
-_DISABLED = (WebhookRecord.disabled_reason != literal_column("''"),)
-_ATTEMPTED = DeliveryRecord.attempts > literal_column("0")
+_DISABLED = (models.Webhook.disabled_reason != literal_column("''"),)
+_ATTEMPTED = models.Delivery.attempts > literal_column("0")
 
 _AT_ONCE = 100
 """Incidents that one round looks at."""
@@ -91,27 +84,27 @@ def list_failing_webhooks(
 
     One statement, whose cost does not grow with webhooks or deliveries.
     """
-    failing: _Ranked = select(WebhookRecord.id, literal_column("0", Integer).label("place")).where(
-        *_FAILING
-    )
+    failing: _Ranked = select(
+        models.Webhook.id, literal_column("0", Integer).label("place")
+    ).where(*_FAILING)
     disabled: _Ranked = select(
-        WebhookRecord.id, literal_column("1", Integer).label("place")
+        models.Webhook.id, literal_column("1", Integer).label("place")
     ).where(*_DISABLED)
     chosen = union_all(
-        select(failing.order_by(WebhookRecord.failing_since).limit(limit).subquery()),
-        select(disabled.order_by(WebhookRecord.id.desc()).limit(limit).subquery()),
+        select(failing.order_by(models.Webhook.failing_since).limit(limit).subquery()),
+        select(disabled.order_by(models.Webhook.id.desc()).limit(limit).subquery()),
     ).subquery()
     attempt = _last_attempt()
     query = (
         select(
-            *columns_for(FailingWebhook, WebhookRecord),
-            AppRecord.name.label("app_name"),
-            DeliveryAttemptRecord.response_status.label("last_status"),
+            *columns_for(FailingWebhook, models.Webhook),
+            models.App.name.label("app_name"),
+            models.DeliveryAttempt.response_status.label("last_status"),
         )
-        .join(chosen, chosen.c.id == WebhookRecord.id)
-        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
-        .outerjoin(DeliveryAttemptRecord, DeliveryAttemptRecord.id == attempt)
-        .order_by(chosen.c.place, WebhookRecord.failing_since, WebhookRecord.id.desc())
+        .join(chosen, chosen.c.id == models.Webhook.id)
+        .join(models.App, models.App.id == models.Webhook.app_id)
+        .outerjoin(models.DeliveryAttempt, models.DeliveryAttempt.id == attempt)
+        .order_by(chosen.c.place, models.Webhook.failing_since, models.Webhook.id.desc())
         .limit(limit)
     )
     with ports.database.reading() as session:
@@ -125,7 +118,7 @@ def list_failing_webhooks(
 def failing_count() -> ColumnElement[int | None]:
     """Return how many webhooks are in trouble, as a part of a statement that asks for more."""
     counts = (
-        select(func.count()).select_from(WebhookRecord).where(*which).scalar_subquery()
+        select(func.count()).select_from(models.Webhook).where(*which).scalar_subquery()
         for which in (_FAILING, _DISABLED)
     )
     failing, disabled = counts
@@ -135,23 +128,23 @@ def failing_count() -> ColumnElement[int | None]:
 def _last_attempt() -> ColumnElement[int | None]:
     """Return the key of the last attempt at the newest delivery of a webhook that was tried."""
     newest = (
-        select(DeliveryRecord.id)
-        .where(DeliveryRecord.webhook_id == WebhookRecord.id, _ATTEMPTED)
-        .order_by(DeliveryRecord.id.desc())
+        select(models.Delivery.id)
+        .where(models.Delivery.webhook_id == models.Webhook.id, _ATTEMPTED)
+        .order_by(models.Delivery.id.desc())
         .limit(1)
-        .correlate(WebhookRecord)
+        .correlate(models.Webhook)
         .scalar_subquery()
     )
     return (
-        select(func.max(DeliveryAttemptRecord.id))
-        .where(DeliveryAttemptRecord.delivery_id == newest)
-        .correlate(WebhookRecord)
+        select(func.max(models.DeliveryAttempt.id))
+        .where(models.DeliveryAttempt.delivery_id == newest)
+        .correlate(models.Webhook)
         .scalar_subquery()
     )
 
 
 @building_block
-def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reason: str) -> None:
+def disable_webhook(ports: Ports, session: Session, webhook: models.Webhook, reason: str) -> None:
     """Disable ``webhook``: in its row, the audit log, and by mail.
 
     The mail goes to active staff who manage apps, who can enable it again. A disabled webhook
@@ -163,7 +156,7 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
     webhook.is_active = False
     webhook.incident_since, webhook.failures_in_row = None, 0
     webhook.disabled_reason, webhook.disabled_at = reason, now
-    app = session.scalar(select(AppRecord.name).where(AppRecord.id == webhook.app_id)) or ""
+    app = session.scalar(select(models.App.name).where(models.App.id == webhook.app_id)) or ""
     since = webhook.failing_since
     values = {
         "webhook": webhook.name or masked_url(webhook.target_url),
@@ -185,7 +178,7 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
 
 @building_block
 def review_incident(
-    ports: Ports, session: Session, webhook: WebhookRecord, *, has_failed: bool = False
+    ports: Ports, session: Session, webhook: models.Webhook, *, has_failed: bool = False
 ) -> None:
     """Tell people once that ``webhook`` starts failing, and that it works again.
 
@@ -217,10 +210,10 @@ def end_quiet_incidents(ports: Ports, actor: Actor) -> int:
 
     Without further events no attempt would. Returns how many were looked at.
     """
-    query = select(WebhookRecord).where(
-        WebhookRecord.incident_since.is_not(None),
-        WebhookRecord.failures_in_row == 0,
-        WebhookRecord.is_active.is_(True),
+    query = select(models.Webhook).where(
+        models.Webhook.incident_since.is_not(None),
+        models.Webhook.failures_in_row == 0,
+        models.Webhook.is_active.is_(True),
     )
     with ports.database.transaction() as session:
         found = session.scalars(query.limit(_AT_ONCE)).all()
@@ -232,10 +225,10 @@ def end_quiet_incidents(ports: Ports, actor: Actor) -> int:
 def _rule(session: Session) -> AlertRule:
     row = session.execute(
         select(
-            ShopRecord.webhook_alerts,
-            ShopRecord.webhook_alert_failures,
-            ShopRecord.webhook_alert_percent,
-            ShopRecord.webhook_alert_attempts,
+            models.Shop.webhook_alerts,
+            models.Shop.webhook_alert_failures,
+            models.Shop.webhook_alert_percent,
+            models.Shop.webhook_alert_attempts,
         )
     ).one_or_none()
     return AlertRule() if row is None else AlertRule(*row)
@@ -245,13 +238,13 @@ def _recent(ports: Ports, session: Session, webhook_id: int) -> tuple[int, int]:
     """Return failed and all attempts at the newest deliveries of ``ALERT_WINDOW``."""
     since = ports.shared_clock.now() - ALERT_WINDOW
     newest = (
-        select(DeliveryRecord.status, DeliveryRecord.attempts)
+        select(models.Delivery.status, models.Delivery.attempts)
         .where(
-            DeliveryRecord.webhook_id == webhook_id,
-            DeliveryRecord.created_at >= since,
-            DeliveryRecord.attempts > 0,
+            models.Delivery.webhook_id == webhook_id,
+            models.Delivery.created_at >= since,
+            models.Delivery.attempts > 0,
         )
-        .order_by(DeliveryRecord.created_at.desc(), DeliveryRecord.id.desc())
+        .order_by(models.Delivery.created_at.desc(), models.Delivery.id.desc())
         .limit(_MAX_RECENT)
         .subquery()
     )
@@ -262,53 +255,53 @@ def _recent(ports: Ports, session: Session, webhook_id: int) -> tuple[int, int]:
 
 
 def _begin_incident(
-    ports: Ports, session: Session, webhook: WebhookRecord, *, is_told: bool
+    ports: Ports, session: Session, webhook: models.Webhook, *, is_told: bool
 ) -> None:
     now = ports.clock.now()
     is_told = is_told and not _notified_recently(session, webhook, now)
     values: dict[str, object] = {"incident_since": now}
     if is_told:
         values["alerted_at"] = now
-    if _claim(session, webhook.id, WebhookRecord.incident_since.is_(None), values) and is_told:
+    if _claim(session, webhook.id, models.Webhook.incident_since.is_(None), values) and is_told:
         _notify(ports, session, webhook, MailKind.WEBHOOK_FAILING, webhook.failing_since or now)
 
 
-def _notify_of_open(ports: Ports, session: Session, webhook: WebhookRecord) -> None:
+def _notify_of_open(ports: Ports, session: Session, webhook: models.Webhook) -> None:
     """Tell people of an incident of which they weren't told when it began."""
     now = ports.clock.now()
     if _notified_recently(session, webhook, now) or not _rule(session).is_on:
         return
-    alerted, since = WebhookRecord.alerted_at, WebhookRecord.incident_since
+    alerted, since = models.Webhook.alerted_at, models.Webhook.incident_since
     untold = since.is_not(None) & (alerted.is_(None) | (alerted < since))
     if _claim(session, webhook.id, untold, {"alerted_at": now}):
         began = webhook.failing_since or webhook.incident_since
         _notify(ports, session, webhook, MailKind.WEBHOOK_FAILING, began)
 
 
-def _is_notified(webhook: WebhookRecord) -> bool:
+def _is_notified(webhook: models.Webhook) -> bool:
     """Whether people were told of the incident of ``webhook``."""
     since, alerted = webhook.incident_since, webhook.alerted_at
     return since is not None and alerted is not None and alerted >= since
 
 
 def _end_incident(
-    ports: Ports, session: Session, webhook: WebhookRecord, *, is_told: bool
+    ports: Ports, session: Session, webhook: models.Webhook, *, is_told: bool
 ) -> None:
     since, was_told = webhook.incident_since, _is_notified(webhook)
     # Another process may have failed meanwhile: then it hasn't ended.
-    ends = WebhookRecord.incident_since.is_not(None) & (WebhookRecord.failures_in_row == 0)
+    ends = models.Webhook.incident_since.is_not(None) & (models.Webhook.failures_in_row == 0)
     ended = _claim(session, webhook.id, ends, {"incident_since": None})
     if ended and is_told and was_told:
         _notify(ports, session, webhook, MailKind.WEBHOOK_RECOVERED, since)
 
 
-def _notified_recently(session: Session, webhook: WebhookRecord, now: datetime) -> bool:
+def _notified_recently(session: Session, webhook: models.Webhook, now: datetime) -> bool:
     """Whether people were told of this webhook just now, or of too many of its app."""
     since = now - ALERT_PAUSE
     if webhook.alerted_at is not None and webhook.alerted_at > since:
         return True
-    told = select(WebhookRecord.id).where(
-        WebhookRecord.app_id == webhook.app_id, WebhookRecord.alerted_at > since
+    told = select(models.Webhook.id).where(
+        models.Webhook.app_id == webhook.app_id, models.Webhook.alerted_at > since
     )
     return len(session.scalars(told.limit(MAX_ALERTS)).all()) >= MAX_ALERTS
 
@@ -317,21 +310,21 @@ def _claim(
     session: Session, webhook_id: int, where: ColumnElement[bool], values: dict[str, object]
 ) -> bool:
     claim = (
-        update(WebhookRecord)
-        .where(WebhookRecord.id == webhook_id, where)
+        update(models.Webhook)
+        .where(models.Webhook.id == webhook_id, where)
         .values(values)
-        .returning(WebhookRecord.id)
+        .returning(models.Webhook.id)
         .execution_options(synchronize_session=False)
     )
     return session.scalar(claim) is not None
 
 
 def _notify(
-    ports: Ports, session: Session, webhook: WebhookRecord, kind: MailKind, since: datetime | None
+    ports: Ports, session: Session, webhook: models.Webhook, kind: MailKind, since: datetime | None
 ) -> None:
     """Send an email to the app's contact, or to app managers, and note it in the audit log."""
     app = session.execute(
-        select(AppRecord.name, AppRecord.contact_email).where(AppRecord.id == webhook.app_id)
+        select(models.App.name, models.App.contact_email).where(models.App.id == webhook.app_id)
     ).one()
     values = {
         "webhook": webhook.name or masked_url(webhook.target_url),
@@ -355,14 +348,14 @@ def _notify(
 
 def _managers() -> Select[int, str]:
     return (
-        select(UserRecord.id, UserRecord.email)
+        select(models.User.id, models.User.email)
         .where(
-            UserRecord.is_active.is_(True),
-            UserRecord.is_staff.is_(True),
+            models.User.is_active.is_(True),
+            models.User.is_staff.is_(True),
             or_(
-                UserRecord.is_superuser.is_(True),
-                UserRecord.id.in_(holder_ids(Permission.MANAGE_APPS)),
+                models.User.is_superuser.is_(True),
+                models.User.id.in_(holder_ids(Permission.MANAGE_APPS)),
             ),
         )
-        .order_by(UserRecord.id)
+        .order_by(models.User.id)
     )

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, func, or_, select, true
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus, status_of
@@ -17,7 +18,6 @@ from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import MAX_COUNTED, Page, PageRequest, empty_page, with_items
 from app.domain.webhooks import Webhook, lacking_of_app
-from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import requires, requires_person, staff_and_apps
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
@@ -31,11 +31,11 @@ from app.services.webhooks.stored_webhooks import (
     to_webhook,
 )
 
-_ALL = WEBHOOKS.join(AppRecord, AppRecord.id == WebhookRecord.app_id).add_columns(
+_ALL = WEBHOOKS.join(models.App, models.App.id == models.Webhook.app_id).add_columns(
     APP_PERMISSIONS.label("app_permissions")
 )
-_ANY = _ALL.where(WebhookRecord.id == bindparam("webhook_id"))
-_OWN = _ANY.where(WebhookRecord.app_id == bindparam("viewing_app"))
+_ANY = _ALL.where(models.Webhook.id == bindparam("webhook_id"))
+_OWN = _ANY.where(models.Webhook.app_id == bindparam("viewing_app"))
 
 
 @staff_and_apps
@@ -48,7 +48,7 @@ def webhooks_of_apps(
     without secrets those of apps with permissions that they lack.
     """
     _require_reach(actor.viewer, app_ids)
-    query = _ALL.where(WebhookRecord.app_id.in_(app_ids)).order_by(WebhookRecord.id)
+    query = _ALL.where(models.Webhook.app_id.in_(app_ids)).order_by(models.Webhook.id)
     with ports.database.reading() as session:
         rows = session.execute(query).all()
     webhooks = [_visible_webhook(ports, actor, row) for row in rows]
@@ -80,7 +80,7 @@ def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
 
 
 def _visible_webhook(ports: Ports, actor: Actor, row: NamedRow) -> Webhook:
-    webhook = to_webhook(ports, row.WebhookRecord, row.events)
+    webhook = to_webhook(ports, row.Webhook, row.events)
     return seen_webhook(actor, webhook, read_permissions(row.app_permissions))
 
 
@@ -109,9 +109,9 @@ class WebhookName:
 def list_webhook_names(ports: Ports, actor: Actor) -> tuple[WebhookName, ...]:
     """Return the newest 200 webhooks; one statement."""
     query = (
-        select(*columns_for(WebhookName, WebhookRecord), AppRecord.name.label("app_name"))
-        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
-        .order_by(WebhookRecord.id.desc())
+        select(*columns_for(WebhookName, models.Webhook), models.App.name.label("app_name"))
+        .join(models.App, models.App.id == models.Webhook.app_id)
+        .order_by(models.Webhook.id.desc())
         .limit(MAX_NAMES)
     )
     with ports.database.reading() as session:
@@ -177,18 +177,18 @@ class Subscriber:
     is_app_active: bool
 
 
-_APP_COLUMNS = (AppRecord.name.label("app_name"), AppRecord.is_active.label("is_app_active"))
+_APP_COLUMNS = (models.App.name.label("app_name"), models.App.is_active.label("is_app_active"))
 _COLUMNS = (
-    *columns_for(ListedWebhook, WebhookRecord),
+    *columns_for(ListedWebhook, models.Webhook),
     *_APP_COLUMNS,
-    (WebhookRecord.query != "").label("has_query"),
-    (WebhookRecord.secret != "").label("has_secret"),
+    (models.Webhook.query != "").label("has_query"),
+    (models.Webhook.secret != "").label("has_secret"),
     APP_PERMISSIONS.label("app_permissions"),
     EVENTS_OF_WEBHOOK,
 )
 """The fields of ``ListedWebhook``, except its health."""
 
-_SUBSCRIBER_COLUMNS = (*columns_for(Subscriber, WebhookRecord), *_APP_COLUMNS)
+_SUBSCRIBER_COLUMNS = (*columns_for(Subscriber, models.Webhook), *_APP_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +218,9 @@ class WebhookSort(StrEnum):
 
 ALL_WEBHOOKS = WebhookFilter()
 _ORDERS = {
-    WebhookSort.NEWEST: Order((WebhookRecord.id,), descending=True),
-    WebhookSort.NAME: Order((WebhookRecord.name, WebhookRecord.id)),
-    WebhookSort.APP: Order((AppRecord.name, AppRecord.id, WebhookRecord.id)),
+    WebhookSort.NEWEST: Order((models.Webhook.id,), descending=True),
+    WebhookSort.NAME: Order((models.Webhook.name, models.Webhook.id)),
+    WebhookSort.APP: Order((models.App.name, models.App.id, models.Webhook.id)),
 }
 
 
@@ -240,7 +240,7 @@ def list_webhooks(
     if not is_searchable(filter_.search):
         return empty_page()
     with ports.database.reading() as session:
-        whole = select(WebhookRecord.id)
+        whole = select(models.Webhook.id)
         query = _filtered(actor, filter_)
         found = read_rows(ports, session, query, _ORDERS[sort], page, whole)
         return with_items(found, _listed(ports, actor, session, found.items))
@@ -249,7 +249,7 @@ def list_webhooks(
 @requires_person(Permission.MANAGE_APPS)
 def count_webhooks(ports: Ports, _actor: Actor) -> int:
     """Return how many webhooks there are, counted to ten thousand."""
-    some = select(WebhookRecord.id).limit(MAX_COUNTED).subquery()
+    some = select(models.Webhook.id).limit(MAX_COUNTED).subquery()
     with ports.database.reading() as session:
         return session.scalar(select(func.count()).select_from(some)) or 0
 
@@ -260,7 +260,7 @@ def show_listed_webhook(ports: Ports, actor: Actor, webhook_id: int) -> ListedWe
     health = _health(webhook_id, ports.clock.now() - HEALTH_SPAN).subquery()
     query = _of_apps(select(*_COLUMNS)).add_columns(*health.columns).join(health, true())
     with ports.database.reading() as session:
-        row = session.execute(query.where(WebhookRecord.id == webhook_id)).one_or_none()
+        row = session.execute(query.where(models.Webhook.id == webhook_id)).one_or_none()
     return None if row is None else _webhook(actor, row, record_from(Health, row))
 
 
@@ -280,7 +280,7 @@ def _subscriber(row: NamedRow) -> Subscriber:
 
 def _health(webhook_id: int, since: datetime) -> Select[*tuple[Any, ...]]:
     """Return the query for the fields of ``Health``, which reads an index only."""
-    delivery = DeliveryRecord
+    delivery = models.Delivery
     counted = {
         "delivered": DeliveryStatus.SUCCESS,
         "failed": DeliveryStatus.FAILED,
@@ -295,21 +295,21 @@ def _health(webhook_id: int, since: datetime) -> Select[*tuple[Any, ...]]:
 
 
 def _of_apps(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
-    return query.join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+    return query.join(models.App, models.App.id == models.Webhook.app_id)
 
 
 def _subscribes(event: EventType) -> ColumnElement[bool]:
     names = (event.value, EventType.ANY_EVENTS.value)
-    subscribed = select(WebhookEventRecord.webhook_id).where(WebhookEventRecord.event.in_(names))
-    return WebhookRecord.id.in_(subscribed)
+    subscribed = select(models.WebhookEvent.webhook_id).where(models.WebhookEvent.event.in_(names))
+    return models.Webhook.id.in_(subscribed)
 
 
 def _filtered(actor: Actor, filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
     query = _of_apps(select(*_COLUMNS))
     if filter_.search.strip():
         text = filter_.search.strip()
-        columns = (WebhookRecord.name, WebhookRecord.identifier, AppRecord.name)
-        in_target = contains_text(WebhookRecord.target_url, text)
+        columns = (models.Webhook.name, models.Webhook.identifier, models.App.name)
+        in_target = contains_text(models.Webhook.target_url, text)
         query = query.where(
             or_(
                 *(contains_text(column, text) for column in columns),
@@ -317,16 +317,16 @@ def _filtered(actor: Actor, filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
             )
         )
     if filter_.app_id is not None:
-        query = query.where(WebhookRecord.app_id == filter_.app_id)
+        query = query.where(models.Webhook.app_id == filter_.app_id)
     if filter_.is_active is not None:
-        query = query.where(WebhookRecord.is_active.is_(filter_.is_active))
+        query = query.where(models.Webhook.is_active.is_(filter_.is_active))
     if filter_.event is not None:
         query = query.where(_subscribes(filter_.event))
     if filter_.is_paused:
-        query = query.where(WebhookRecord.paused_at.is_not(None))
+        query = query.where(models.Webhook.paused_at.is_not(None))
     if filter_.is_failing:
-        fails = WebhookRecord.failing_since.is_not(None) & WebhookRecord.is_active.is_(True)
-        query = query.where(or_(fails, WebhookRecord.disabled_reason != ""))
+        fails = models.Webhook.failing_since.is_not(None) & models.Webhook.is_active.is_(True)
+        query = query.where(or_(fails, models.Webhook.disabled_reason != ""))
     return query
 
 
@@ -358,16 +358,16 @@ def _healths(ports: Ports, session: Session, keys: Collection[int]) -> Mapping[i
     since = ports.clock.now() - HEALTH_SPAN
     # Keys rise with time: so the index on webhook and key leads past all that is older.
     first = (
-        select(DeliveryRecord.id)
-        .where(DeliveryRecord.created_at >= since)
-        .order_by(DeliveryRecord.created_at, DeliveryRecord.id)
+        select(models.Delivery.id)
+        .where(models.Delivery.created_at >= since)
+        .order_by(models.Delivery.created_at, models.Delivery.id)
         .limit(1)
         .scalar_subquery()
     )
     rows = session.execute(
-        select(DeliveryRecord.webhook_id, DeliveryRecord.status, func.count())
-        .where(DeliveryRecord.webhook_id.in_(keys), DeliveryRecord.id >= first)
-        .group_by(DeliveryRecord.webhook_id, DeliveryRecord.status)
+        select(models.Delivery.webhook_id, models.Delivery.status, func.count())
+        .where(models.Delivery.webhook_id.in_(keys), models.Delivery.id >= first)
+        .group_by(models.Delivery.webhook_id, models.Delivery.status)
     )
     counts: dict[int, dict[str, int]] = {}
     for webhook, status, number in rows:

@@ -8,6 +8,7 @@ from functools import partial
 from sqlalchemy import ColumnElement, case, delete, select, update
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import joined_names, split_names
 from app.domain.deliveries.deliveries import MOST_ATTEMPTS_RELEASED
@@ -16,7 +17,6 @@ from app.domain.keys import WEBHOOK_HEADER, WEBHOOK_SECRET
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import MAX_NAME_LENGTH
 from app.domain.webhooks import UNKNOWN_SAVER, Saver, Webhook
-from app.models import DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError
@@ -27,9 +27,9 @@ OLD_SECRET_SIGNS = timedelta(hours=24)
 """How long a secret that was replaced still signs along with the new one."""
 
 SAVER_COLUMNS = (
-    WebhookRecord.saved_by_kind,
-    WebhookRecord.saved_by,
-    WebhookRecord.saved_permissions,
+    models.Webhook.saved_by_kind,
+    models.Webhook.saved_by,
+    models.Webhook.saved_permissions,
 )
 """What ``read_saver`` expects in a row."""
 
@@ -37,14 +37,14 @@ _ENCRYPTED = "encrypted"
 """The member of a stored header that holds its encrypted value."""
 
 EVENTS_OF_WEBHOOK: ColumnElement[str] = (
-    select(json_array_text(WebhookEventRecord.event))
-    .where(WebhookEventRecord.webhook_id == WebhookRecord.id)
+    select(json_array_text(models.WebhookEvent.event))
+    .where(models.WebhookEvent.webhook_id == models.Webhook.id)
     .scalar_subquery()
     .label("events")
 )
 """What ``read_events`` reads."""
 
-WEBHOOKS = select(WebhookRecord, EVENTS_OF_WEBHOOK)
+WEBHOOKS = select(models.Webhook, EVENTS_OF_WEBHOOK)
 """What ``to_webhook`` reads."""
 
 _LOST = Problem(
@@ -62,7 +62,7 @@ _LOST_HEADERS = Problem(
 
 
 @building_block
-def to_webhook(ports: Ports, stored: WebhookRecord, events: str) -> Webhook:
+def to_webhook(ports: Ports, stored: models.Webhook, events: str) -> Webhook:
     """Return the webhook of a row of ``WEBHOOKS``; its secret is read as in ``read_webhooks``."""
     return _webhook(ports, stored, read_events(events))
 
@@ -79,14 +79,14 @@ def _known_events(names: Collection[str]) -> tuple[EventType, ...]:
 
 @building_block
 def read_webhooks(
-    ports: Ports, session: Session, stored: Collection[WebhookRecord]
+    ports: Ports, session: Session, stored: Collection[models.Webhook]
 ) -> tuple[Webhook, ...]:
     """Return the webhooks of these records in order, with their events.
 
     A secret is decrypted by ``reveal``, which refuses INVALID on ``secretKey`` if it can't be.
     """
-    query = select(WebhookEventRecord).where(
-        WebhookEventRecord.webhook_id.in_([record.id for record in stored])
+    query = select(models.WebhookEvent).where(
+        models.WebhookEvent.webhook_id.in_([record.id for record in stored])
     )
     names: dict[int, set[str]] = {record.id: set() for record in stored}
     for row in session.scalars(query):
@@ -99,7 +99,7 @@ def store_webhook(
     ports: Ports, session: Session, app_id: int, webhook: Webhook, created_at: datetime
 ) -> int:
     """A new webhook of that app; returns its key, for ``id`` and ``app_id`` are not looked at."""
-    stored = WebhookRecord(
+    stored = models.Webhook(
         app_id=app_id,
         name=webhook.name,
         identifier=webhook.identifier,
@@ -120,7 +120,7 @@ def store_webhook(
 
 
 @building_block
-def set_saver(stored: WebhookRecord, saver: Saver) -> None:
+def set_saver(stored: models.Webhook, saver: Saver) -> None:
     """Let ``saver`` be who saved the webhook last."""
     stored.saved_by_kind = saver.kind.value if saver.kind else ""
     stored.saved_by = saver.name[:MAX_NAME_LENGTH]
@@ -129,7 +129,7 @@ def set_saver(stored: WebhookRecord, saver: Saver) -> None:
 
 
 @building_block
-def read_saver(row: NamedRow | WebhookRecord) -> Saver:
+def read_saver(row: NamedRow | models.Webhook) -> Saver:
     """Who saved a webhook last, from a row that has ``SAVER_COLUMNS``."""
     if not row.saved_by_kind:
         return UNKNOWN_SAVER
@@ -139,9 +139,11 @@ def read_saver(row: NamedRow | WebhookRecord) -> Saver:
 
 def _store_events(session: Session, webhook_id: int, events: Iterable[EventType]) -> None:
     """Subscribe a webhook to exactly ``events``."""
-    session.execute(delete(WebhookEventRecord).where(WebhookEventRecord.webhook_id == webhook_id))
+    session.execute(
+        delete(models.WebhookEvent).where(models.WebhookEvent.webhook_id == webhook_id)
+    )
     session.add_all(
-        WebhookEventRecord(webhook_id=webhook_id, event=event.value) for event in events
+        models.WebhookEvent(webhook_id=webhook_id, event=event.value) for event in events
     )
     session.flush()
 
@@ -152,7 +154,7 @@ def encrypted_secret(ports: Ports, secret_key: str) -> str:
     return ports.encryption.encrypt(WEBHOOK_SECRET, secret_key) if secret_key else ""
 
 
-def _replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> None:
+def _replace_secret(ports: Ports, webhook: models.Webhook, secret_key: str) -> None:
     """Sign with ``secret_key`` from now on, and with the previous one for another day.
 
     Without a new one the old one no longer signs, nor does one that can't be decrypted.
@@ -169,7 +171,7 @@ def _replace_secret(ports: Ports, webhook: WebhookRecord, secret_key: str) -> No
     webhook.secret = encrypted_secret(ports, secret_key)
 
 
-def _webhook(ports: Ports, stored: WebhookRecord, events: tuple[EventType, ...]) -> Webhook:
+def _webhook(ports: Ports, stored: models.Webhook, events: tuple[EventType, ...]) -> Webhook:
     return record_from(
         Webhook,
         stored,
@@ -236,7 +238,7 @@ def _header_value(ports: Ports, stored: object) -> str:
 
 @building_block
 def change_webhook(
-    ports: Ports, session: Session, stored: WebhookRecord, before: Webhook, after: Webhook
+    ports: Ports, session: Session, stored: models.Webhook, before: Webhook, after: Webhook
 ) -> None:
     """Write ``after`` over the stored webhook, which is as ``before``."""
     for name in ("name", "identifier", "target_url", "query", "is_active"):
@@ -277,22 +279,22 @@ def _put_in_order(session: Session, webhook_id: int) -> None:
     ``_MAX_REORDERED`` the newest keep their time.
     """
     moved = (
-        select(DeliveryRecord.id)
+        select(models.Delivery.id)
         .where(
-            DeliveryRecord.webhook_id == webhook_id,
-            DeliveryRecord.next_attempt_at.is_not(None),
-            DeliveryRecord.next_attempt_at != DeliveryRecord.created_at,
+            models.Delivery.webhook_id == webhook_id,
+            models.Delivery.next_attempt_at.is_not(None),
+            models.Delivery.next_attempt_at != models.Delivery.created_at,
         )
-        .order_by(DeliveryRecord.id)
+        .order_by(models.Delivery.id)
         .limit(_MAX_REORDERED)
     )
     most = MOST_ATTEMPTS_RELEASED
     session.execute(
-        update(DeliveryRecord)
-        .where(DeliveryRecord.id.in_(moved))
+        update(models.Delivery)
+        .where(models.Delivery.id.in_(moved))
         .values(
-            next_attempt_at=DeliveryRecord.created_at,
-            attempts=case((DeliveryRecord.attempts > most, most), else_=DeliveryRecord.attempts),
+            next_attempt_at=models.Delivery.created_at,
+            attempts=case((models.Delivery.attempts > most, most), else_=models.Delivery.attempts),
         )
         .execution_options(synchronize_session=False)
     )

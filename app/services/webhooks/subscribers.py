@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
@@ -25,15 +26,6 @@ from app.domain.mails.mail import (
     sender_setting,
 )
 from app.domain.webhooks import UNKNOWN_SAVER, Saver, may_receive_link
-from app.models import (
-    AppRecord,
-    DeliveryRecord,
-    OutboxEventRecord,
-    ShopRecord,
-    UserRecord,
-    WebhookEventRecord,
-    WebhookRecord,
-)
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import building_block, requires
@@ -85,22 +77,22 @@ def subscribers_of(
     names = [kind.value for kind in types]
     rows = session.execute(
         select(
-            WebhookEventRecord.event,
-            WebhookRecord.id.label("webhook_id"),
-            WebhookRecord.query,
-            AppRecord.id.label("app_id"),
-            AppRecord.name.label("app_name"),
+            models.WebhookEvent.event,
+            models.Webhook.id.label("webhook_id"),
+            models.Webhook.query,
+            models.App.id.label("app_id"),
+            models.App.name.label("app_name"),
             APP_PERMISSIONS.label("app_permissions"),
             *SAVER_COLUMNS,
         )
-        .join(WebhookRecord, WebhookRecord.id == WebhookEventRecord.webhook_id)
-        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+        .join(models.Webhook, models.Webhook.id == models.WebhookEvent.webhook_id)
+        .join(models.App, models.App.id == models.Webhook.app_id)
         .where(
-            WebhookEventRecord.event.in_([*names, EventType.ANY_EVENTS.value]),
-            WebhookRecord.is_active.is_(True),
-            AppRecord.is_active.is_(True),
+            models.WebhookEvent.event.in_([*names, EventType.ANY_EVENTS.value]),
+            models.Webhook.is_active.is_(True),
+            models.App.is_active.is_(True),
         )
-        .order_by(WebhookRecord.id)
+        .order_by(models.Webhook.id)
     ).all()
     found: dict[EventType, dict[int, Subscriber]] = {kind: {} for kind in types}
     for row in rows:
@@ -135,11 +127,11 @@ def list_link_apps(ports: Ports, actor: Actor) -> Mapping[MailKind, tuple[str, .
 @building_block
 def sender_columns() -> list[ColumnElement[str]]:
     """Return the columns that ``mails_without_app`` reads."""
-    return [getattr(ShopRecord, sender_setting(kind)) for kind in LINK_EVENTS]
+    return [getattr(models.Shop, sender_setting(kind)) for kind in LINK_EVENTS]
 
 
 @building_block
-def mails_without_app(ports: Ports, shop: NamedRow | ShopRecord) -> tuple[MailKind, ...]:
+def mails_without_app(ports: Ports, shop: NamedRow | models.Shop) -> tuple[MailKind, ...]:
     """Return the kinds that an app is to send though none can; no statement if we send all."""
     senders = {kind: getattr(shop, sender_setting(kind)) for kind in LINK_EVENTS}
     if all(sender == MailSender.OURS for sender in senders.values()):
@@ -195,7 +187,7 @@ def link_subject(ports: Ports, event: Event) -> User | None:
     """Return the user of a requested link; ``None`` for other events or a deleted user."""
     if not isinstance(event, LinkRequested):
         return None
-    query = select(*USER_COLUMNS).where(UserRecord.id == event.subject_id)
+    query = select(*USER_COLUMNS).where(models.User.id == event.subject_id)
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
     return None if row is None else read_user(row)
@@ -221,18 +213,18 @@ def sent_links(
     """
     rows = session.execute(
         select(
-            DeliveryRecord.id.label("delivery_id"),
-            DeliveryRecord.event,
-            OutboxEventRecord.sealed,
+            models.Delivery.id.label("delivery_id"),
+            models.Delivery.event,
+            models.OutboxEvent.sealed,
             APP_PERMISSIONS.label("app_permissions"),
             *SAVER_COLUMNS,
             *USER_COLUMNS,
         )
-        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
-        .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
-        .outerjoin(OutboxEventRecord, OutboxEventRecord.id == DeliveryRecord.note_id)
-        .outerjoin(UserRecord, UserRecord.id == DeliveryRecord.subject_id)
-        .where(DeliveryRecord.id.in_(deliveries), DeliveryRecord.note_id.is_not(None))
+        .join(models.Webhook, models.Webhook.id == models.Delivery.webhook_id)
+        .join(models.App, models.App.id == models.Webhook.app_id)
+        .outerjoin(models.OutboxEvent, models.OutboxEvent.id == models.Delivery.note_id)
+        .outerjoin(models.User, models.User.id == models.Delivery.subject_id)
+        .where(models.Delivery.id.in_(deliveries), models.Delivery.note_id.is_not(None))
     ).all()
     return {row.delivery_id: _sent_link(ports, row) for row in rows}
 

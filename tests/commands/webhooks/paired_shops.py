@@ -8,12 +8,12 @@ from pathlib import Path
 
 from click.testing import Result
 
+from app import models
 from app.composition.settings import Settings
 from app.composition.wiring import connect
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.keys import published_keys
 from app.web.installation import RemoteAccess
@@ -75,12 +75,12 @@ def furnish(ports: Ports) -> None:
 
 def _call(ports: Ports, key: int, name: str) -> None:
     with ports.database.transaction() as session:
-        session.get_one(WebhookRecord, key).name = name
+        session.get_one(models.Webhook, key).name = name
 
 
 def _sent(ports: Ports, webhook: int, status: DeliveryStatus, answered: int | None) -> None:
     with ports.database.transaction() as session:
-        delivery = DeliveryRecord(
+        delivery = models.Delivery(
             webhook_id=webhook,
             event="PRODUCT_UPDATED",
             subject_id=1,
@@ -94,7 +94,7 @@ def _sent(ports: Ports, webhook: int, status: DeliveryStatus, answered: int | No
         session.add(delivery)
         session.flush()
         session.add(
-            DeliveryAttemptRecord(
+            models.DeliveryAttempt(
                 delivery_id=delivery.id,
                 created_at=LONG_AGO,
                 duration=0.25,

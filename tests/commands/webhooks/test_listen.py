@@ -12,10 +12,10 @@ import pytest
 from click.testing import Result
 from sqlalchemy import update
 
+from app import models
 from app.adapters.http.guarded_http import GuardedHttp
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.events import EventType, ProductUpdated
-from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
@@ -54,7 +54,7 @@ def happen(ports: Ports) -> None:
 def want(ports: Ports, receiver: HttpServer, **webhook: Any) -> None:
     """One webhook that hears of products, and no other that would be tried."""
     with ports.database.transaction() as session:
-        session.execute(update(WebhookRecord).values(is_active=False))
+        session.execute(update(models.Webhook).values(is_active=False))
     target = f"{receiver.url}/app"
     make_webhook(ports, 1, EventType.PRODUCT_UPDATED, target_url=target, **webhook)
 

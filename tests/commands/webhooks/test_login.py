@@ -9,10 +9,10 @@ import pytest
 from click.testing import Result
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.oauth import COMMAND_LINE
 from app.domain.sign_in.sign_in_log import SignInPlace
-from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.ports.instance import DeviceLogin, Profile
 from app.remote.api import LoginEnded, SavedLogin, renew_grant
@@ -46,7 +46,7 @@ def login(shops: Shops, *arguments: str, stdin: str | None = None) -> Result:
 
 def sessions(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(SessionRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.Session)) or 0
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
@@ -67,7 +67,7 @@ def test_person_signs_in_and_works_there(signed_out: Shops, end: str) -> None:
 def protect(shops: Shops) -> str:
     """Give the person an authenticator app; return a code."""
     with shops.remote.database.reading() as session:
-        boss = session.scalar(select(UserRecord.id).where(UserRecord.email == PERSON[1]))
+        boss = session.scalar(select(models.User.id).where(models.User.email == PERSON[1]))
     return one_time_code(shops.remote, make_authenticator_app(shops.remote, boss or 0))
 
 
@@ -167,7 +167,7 @@ def test_unreachable_instance_is_reported(ports: Ports, tmp_path: Path) -> None:
 def by_code(shops: Shops, decide: Callable[[Ports, Actor, str], object]) -> Shops:
     """Let the boss decide in the console while the command waits."""
     with shops.remote.database.reading() as session:
-        boss = session.scalars(select(UserRecord.id).where(UserRecord.email == PERSON[1])).one()
+        boss = session.scalars(select(models.User.id).where(models.User.email == PERSON[1])).one()
     access = shops.remote_access
 
     def finish(begun: DeviceLogin) -> Profile:
@@ -194,7 +194,7 @@ def test_code_in_a_browser_stands_in_for_a_password(signed_out: Shops) -> None:
     profiles = shops.remote_access.profiles
     [saved] = profiles.list_profiles()
     with shops.remote.database.reading() as session:
-        granted = session.scalars(select(SessionRecord.oauth_client_id)).all()
+        granted = session.scalars(select(models.Session.oauth_client_id)).all()
     assert any(granted)
     http = shops.remote_access.http
     first, second = (SavedLogin(profiles, saved) for _ in range(2))

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries import replays
 from tests.builders.apps import make_app
@@ -37,7 +37,7 @@ def test_all_that_is_missing_is_made_however_much_it_is(
 
     assert page == {"failed": 0, "missing": 120}
     with ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(DeliveryRecord)) == 120
+        assert session.scalar(select(func.count()).select_from(models.Delivery)) == 120
 
 
 def test_replay_says_what_it_sends_before_it_does(ports: Ports, clock: FakeClock) -> None:

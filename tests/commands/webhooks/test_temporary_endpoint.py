@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy import delete, select, update
 from standardwebhooks import Webhook
 
+from app import models
 from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
 from app.domain.webhooks import TEMPORARY_URL
-from app.models import AppRecord, DeliveryAttemptRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_tokens import TokenOptions, create_app_token
 from tests.builders.people import sign_in
@@ -58,18 +58,18 @@ class Desk:
 
     def endpoints(self) -> list[str]:
         """The names of the temporary endpoints that there are."""
-        query = select(WebhookRecord.name).where(WebhookRecord.target_url == TEMPORARY_URL)
+        query = select(models.Webhook.name).where(models.Webhook.target_url == TEMPORARY_URL)
         with self.ports.database.reading() as session:
             return list(session.scalars(query))
 
     def apps(self) -> list[str]:
         with self.ports.database.reading() as session:
-            return list(session.scalars(select(AppRecord.name).order_by(AppRecord.id)))
+            return list(session.scalars(select(models.App.name).order_by(models.App.id)))
 
 
 def disable_webhooks(ports: Ports) -> None:
     with ports.database.transaction() as session:
-        session.execute(update(WebhookRecord).values(is_active=False))
+        session.execute(update(models.Webhook).values(is_active=False))
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_event_is_forwarded_and_the_endpoint_is_gone_afterwards(
         happen(desk.ports)
         with desk.ports.database.reading() as session:
             attempt = session.scalars(
-                select(DeliveryAttemptRecord).order_by(DeliveryAttemptRecord.id.desc())
+                select(models.DeliveryAttempt).order_by(models.DeliveryAttempt.id.desc())
             ).first()
         done = running.finish(TIMEOUT_SECONDS)
     assert done.returncode == 0, done.stderr
@@ -141,7 +141,7 @@ def test_clock_ahead_of_the_instance_hides_no_event(shops: Shops, here: Desk) ->
 )
 def test_signal_removes_the_endpoint(here: Desk, number: int, code: int) -> None:
     with here.ports.database.transaction() as session:
-        session.execute(delete(WebhookRecord))
+        session.execute(delete(models.Webhook))
     with here.installation.running(*here.words()) as running:
         wait_until(lambda: bool(here.endpoints()), "there is an endpoint")
         running.command.send_signal(number)

@@ -8,6 +8,7 @@ from string import Template
 
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.apps.apps import JobStatus
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
@@ -16,16 +17,6 @@ from app.domain.commerce.sales import OrderStatus
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import Upload
-from app.models import (
-    AppExtensionRecord,
-    AppInstallationRecord,
-    AppProblemRecord,
-    AppRecord,
-    AppTokenRecord,
-    ChannelRecord,
-    ShopRecord,
-    UserRecord,
-)
 from app.ports import Ports
 from app.services.commerce.channels import create_channel
 from app.services.shop.settings import update_logo
@@ -161,7 +152,7 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
     app, token = make_app(ports, "target")
     off = create_channel(ports, OPERATOR, NewChannel("Off", "off", "EUR", "PL"))
     with ports.database.transaction() as session:
-        session.execute(update(ChannelRecord).values(METADATA))
+        session.execute(update(models.Channel).values(METADATA))
     page = make_extension_app(ports, "page", logo="a" * 32)
     webhook = make_webhook(ports, app, EventType.PRODUCT_UPDATED, query=QUERY)
     listener, _ = make_app(ports, "listener", Permission.MANAGE_PRODUCTS)
@@ -173,10 +164,10 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
         change_user(ports, key, note="Prefers tea", external_reference=f"erp-{key}")
     now = ports.clock.now()
     with ports.database.transaction() as session:
-        entry = AppExtensionRecord(
+        entry = models.AppExtension(
             app_id=page.id, label="An entry", url="/", mount="X", target="POPUP", settings={}
         )
-        failed = AppInstallationRecord(
+        failed = models.AppInstallation(
             app_name="failed",
             manifest_url="http://127.0.0.1:9/manifest",
             status=JobStatus.FAILED.value,
@@ -184,7 +175,7 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
             created_at=now,
             updated_at=now,
         )
-        problem = AppProblemRecord(
+        problem = models.AppProblem(
             app_id=app,
             key="dismissed",
             message="It was solved.",
@@ -195,13 +186,13 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
         )
         session.add_all([entry, failed, problem])
         session.flush()
-        session.execute(update(UserRecord).values(METADATA))
-        session.execute(update(AppRecord).values(METADATA))
+        session.execute(update(models.User).values(METADATA))
+        session.execute(update(models.App).values(METADATA))
         address = {"city": "BERLIN", "country": "DE"}
-        session.execute(update(ShopRecord).values({**METADATA, "company_address": address}))
+        session.execute(update(models.Shop).values({**METADATA, "company_address": address}))
         keys = {"extension": entry.id, "installation": failed.id}
         token_key = session.scalars(
-            select(AppTokenRecord.id).where(AppTokenRecord.app_id == app)
+            select(models.AppToken.id).where(models.AppToken.app_id == app)
         ).one()
     return {
         "app": to_global_id("App", app),

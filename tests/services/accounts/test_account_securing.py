@@ -6,18 +6,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.second_factors import ChallengePurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused
-from app.models import (
-    AccountLinkRecord,
-    AuthenticatorAppRecord,
-    KnownDeviceRecord,
-    SecondFactorChallengeRecord,
-)
 from app.ports import Ports
 from app.services.accounts.account_securing import (
     SecuredAccount,
@@ -101,8 +96,10 @@ def test_sessions_challenges_links_and_password_end(ports: Ports) -> None:
     assert user_as_stored(ports, user_id).password_hash is None
     assert user_as_stored(ports, other).password_hash is not None
     with ports.database.reading() as session:
-        waiting = session.scalars(select(SecondFactorChallengeRecord.user_id)).all()
-        links = session.execute(select(AccountLinkRecord.user_id, AccountLinkRecord.purpose)).all()
+        waiting = session.scalars(select(models.SecondFactorChallenge.user_id)).all()
+        links = session.execute(
+            select(models.AccountLink.user_id, models.AccountLink.purpose)
+        ).all()
     assert waiting == [other]
     assert sorted(map(tuple, links)) == [(user_id, "set_password"), (other, "set_password")]
     pair = set_password(ports, NOBODY, email=OLD, password=NEW, token=secured.password_token)
@@ -252,7 +249,7 @@ def test_second_factors_stay(ports: Ports) -> None:
     make_authenticator_app(ports, user_id)
     use(ports, notice(ports, user_id))
     with ports.database.reading() as session:
-        assert session.get_one(AuthenticatorAppRecord, user_id).confirmed_at is not None
+        assert session.get_one(models.AuthenticatorApp, user_id).confirmed_at is not None
 
 
 def test_reported_device_is_new_again(ports: Ports) -> None:
@@ -262,7 +259,7 @@ def test_reported_device_is_new_again(ports: Ports) -> None:
     log_in(ports, OLD, actor=strange)
     use(ports, token_of(mails(ports, MailKind.NEW_DEVICE)[-1]))
     with ports.database.reading() as session:
-        left = session.scalars(select(KnownDeviceRecord.network)).all()
+        left = session.scalars(select(models.KnownDevice.network)).all()
     assert left == ["203.0.113.0/24"]
 
 

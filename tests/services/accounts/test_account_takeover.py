@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.permissions import Permission
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_changes import set_password
@@ -37,7 +37,7 @@ def token_of(provider: OwnProvider, sub: str = "victim", **person: object) -> st
 def set_password_by_mail(ports: Ports) -> str:
     """The owner of the address opens a link that was mailed there; an access token of theirs."""
     with ports.database.transaction() as session:
-        user = session.scalars(select(UserRecord).where(UserRecord.email == EMAIL)).one()
+        user = session.scalars(select(models.User).where(models.User.email == EMAIL)).one()
         link = make_link(ports, session, user, LinkPurpose.SET_PASSWORD)
     return set_password(ports, NOBODY, email=EMAIL, password=PASSWORD, token=link).access
 

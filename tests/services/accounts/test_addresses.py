@@ -7,13 +7,13 @@ from functools import partial
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.addresses import MAX_ADDRESSES, AddressChange, AddressKind
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.models import AddressRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.addresses import (
     addresses_of_users,
@@ -126,7 +126,7 @@ def test_only_managers_skip_validation(ports: Ports) -> None:
     assert denied.value.required == (Permission.MANAGE_USERS,)
     create_user_address(ports, APP, to_global_id("User", key), change)
     with ports.database.reading() as session:
-        assert session.scalars(select(AddressRecord.validation_skipped)).one()
+        assert session.scalars(select(models.Address.validation_skipped)).one()
 
 
 def test_invalid_address_is_refused_and_changes_nothing(ports: Ports) -> None:
@@ -281,7 +281,7 @@ def test_addresses_are_a_column_of_another_query(ports: Ports) -> None:
     for _ in range(2):
         make_address(ports, key, is_default=False)
     make_address(ports, key)
-    query = select(addresses_text(2)).select_from(UserRecord).where(UserRecord.id == key)
+    query = select(addresses_text(2)).select_from(models.User).where(models.User.id == key)
     with ports.database.reading() as session:
         found = read_addresses(session.scalars(query).one())
     first, _, default = addresses_of(ports, key)

@@ -9,11 +9,11 @@ from itertools import product
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.mails.mail import MailKind
 from app.domain.second_factors import RECOVERY_CODES, SecondFactorType
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
-from app.models import AuthenticatorAppRecord
 from app.ports import Ports
 from app.services.accounts.authenticator_apps import (
     AddedFactor,
@@ -114,7 +114,7 @@ def test_secrets_are_stored_encrypted_and_not_in_reprs(ports: Ports) -> None:
     added = confirm_app_setup(ports, actor, code=one_time_code(ports, secret))
     assert not any(code in repr(added) for code in added.recovery_codes)
     with ports.database.reading() as session:
-        stored = session.scalars(select(AuthenticatorAppRecord)).one()
+        stored = session.scalars(select(models.AuthenticatorApp)).one()
     assert secret not in f"{stored.secret} {stored.pending_secret}"
     (entry,) = trail(ports, "second_factor.add")
     assert (entry.before, entry.after) == ({}, {"type": "AUTHENTICATOR_APP"})
@@ -175,7 +175,7 @@ def test_setup_that_cannot_be_decrypted_is_begun_again(ports: Ports) -> None:
     actor = actor_of(ports, make_user(ports))
     start_app_setup(ports, actor)
     with ports.database.transaction() as session:
-        session.execute(update(AuthenticatorAppRecord).values(pending_secret="of another key"))
+        session.execute(update(models.AuthenticatorApp).values(pending_secret="of another key"))
     assert show_app_setup(ports, actor) is None
     assert refused(lambda: confirm_app_setup(ports, actor, code="000000")) == ENDED
     start_app_setup(ports, actor)

@@ -6,14 +6,13 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.users import AVATAR_SIZES, MAX_AVATAR_SIZE
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.inputs import Upload
-from app.models import AvatarRecord, ShopRecord, UserRecord
-from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.account_details import delete_avatar, show_avatar, update_avatar
 from tests.builders.audit import trail
@@ -25,7 +24,7 @@ from tests.services.error_codes import codes
 
 def stored_names(ports: Ports) -> set[str]:
     with ports.database.reading() as session:
-        return set(session.scalars(select(AvatarRecord.name)))
+        return set(session.scalars(select(models.Avatar.name)))
 
 
 def test_avatar_is_stored_in_every_size_under_a_new_name(ports: Ports) -> None:
@@ -65,7 +64,7 @@ def test_avatar_is_deleted_with_its_owner(ports: Ports) -> None:
     ann = make_user(ports)
     update_avatar(ports, actor_of(ports, ann), picture())
     with ports.database.transaction() as session:
-        session.delete(session.get_one(UserRecord, ann))
+        session.delete(session.get_one(models.User, ann))
     assert stored_names(ports) == set()
 
 
@@ -107,7 +106,7 @@ def test_non_image_file_changes_nothing(ports: Ports) -> None:
 def test_staff_in_a_password_session_can_set_an_avatar(ports: Ports) -> None:
     bob = make_staff(ports, "bob@example.com")
     with ports.database.transaction() as session:
-        shop = session.get_one(ShopRecord, SHOP_ID)
+        shop = session.get_one(models.Shop, models.SHOP_ID)
         shop.password_login_mode = PasswordLoginMode.CUSTOMERS_ONLY.value
     user = update_avatar(ports, actor_of(ports, bob, SessionOrigin.PASSWORD), picture())
     assert user.avatar

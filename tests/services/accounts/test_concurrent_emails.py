@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.registration import NewAccount, register_account
 from app.services.people.customers import NewCustomer, create_customer, update_customer
@@ -38,7 +38,7 @@ def quicker(second_process: Ports) -> Iterator[list[int]]:
 
     def take(session: Session, *_rest: object) -> None:
         mine = [
-            record for record in (*session.new, *session.dirty) if isinstance(record, UserRecord)
+            record for record in (*session.new, *session.dirty) if isinstance(record, models.User)
         ]
         if not keys and WANTED in [record.email for record in mine]:
             keys.append(0)
@@ -82,4 +82,4 @@ def test_second_registration_gets_the_same_answer(ports: Ports, quicker: list[in
     assert register_account(ports, NOBODY, new).needs_confirmation
     [key] = quicker
     with ports.database.reading() as session:
-        assert session.query(UserRecord).one().id == key
+        assert session.query(models.User).one().id == key

@@ -9,11 +9,11 @@ from itertools import product
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.mails.mail import MailKind
 from app.domain.second_factors import CHALLENGE_LIFETIME, RECOVERY_CODES
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
-from app.models import PasskeyRecord
 from app.ports import Ports
 from app.services.accounts.authenticator_apps import AddedFactor
 from app.services.accounts.passkeys import (
@@ -277,7 +277,7 @@ def test_passkeys_of_others_are_not_found(ports: Ports) -> None:
     assert refused(lambda: rename_passkey(ports, actor, passkey_id=key, name="x")) == missing
     assert refused(lambda: delete_passkey(ports, actor, passkey_id=key)) == missing
     with ports.database.reading() as session:
-        assert session.get_one(PasskeyRecord, key).name == "Key"
+        assert session.get_one(models.Passkey, key).name == "Key"
 
 
 def test_no_passkey_is_made_on_an_ip_address(ports: Ports) -> None:

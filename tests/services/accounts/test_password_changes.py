@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from typing_extensions import override
 
+from app import models
 from app.domain.accounts.email_links import NOT_ME_PURPOSES, LinkPurpose
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
@@ -14,7 +15,6 @@ from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Problem, Refused, TokenFault, TokenRejected
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import find_link, make_link
 from app.services.accounts.password_changes import change_password
@@ -281,7 +281,7 @@ def test_failed_change_stores_nothing(ports: Ports) -> None:
 
 def _link(ports: Ports, user_id: int, purpose: LinkPurpose) -> str:
     with ports.database.transaction() as session:
-        return make_link(ports, session, session.get_one(UserRecord, user_id), purpose)
+        return make_link(ports, session, session.get_one(models.User, user_id), purpose)
 
 
 def _opens(ports: Ports, links: Mapping[LinkPurpose, str], purpose: LinkPurpose) -> bool:

@@ -8,11 +8,11 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import WORKER, Actor, ActorKind
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault
-from app.models import AccountLinkRecord, ResetRequestRecord
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.mails.sending import send_due_mail
@@ -46,12 +46,12 @@ def answer(ports: Ports) -> int:
 
 def links(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(AccountLinkRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.AccountLink)) or 0
 
 
 def waiting(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(ResetRequestRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.ResetRequest)) or 0
 
 
 def test_customer_gets_a_link_by_mail(ports: Ports) -> None:
@@ -74,7 +74,7 @@ def test_mailed_token_is_never_stored_in_plain_text(ports: Ports) -> None:
     answer(ports)
     token = token_in(mails(ports)[0])
     with ports.database.reading() as session:
-        link = session.scalars(select(AccountLinkRecord)).one()
+        link = session.scalars(select(models.AccountLink)).one()
         assert token not in (link.digest, link.state)
     (event,) = events(ports)
     assert event.token == token
@@ -122,7 +122,7 @@ def test_request_writes_the_same_for_every_email(ports: Ports) -> None:
     for email in ("known", "unknown", "inactive", "locked"):
         ask(ports, f"{email}@example.com")
     with ports.database.reading() as session:
-        rows = session.scalars(select(ResetRequestRecord)).all()
+        rows = session.scalars(select(models.ResetRequest)).all()
     assert len({(row.redirect_url, repr(row.caller), row.created_at) for row in rows}) == 1
     assert len(rows) == 4
     assert (mails(ports), events(ports), links(ports)) == ([], [], 0)

@@ -8,10 +8,10 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_changes import confirm_account
 from app.services.accounts.registration import NewAccount, register_account, send_confirmation
@@ -47,9 +47,9 @@ def codes(ports: Ports, new: NewAccount) -> list[tuple[str | None, str]]:
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
-def people(ports: Ports) -> list[UserRecord]:
+def people(ports: Ports) -> list[models.User]:
     with ports.database.reading() as session:
-        return list(session.scalars(select(UserRecord)))
+        return list(session.scalars(select(models.User)))
 
 
 def test_new_account_requires_confirmation(ports: Ports) -> None:
@@ -305,7 +305,7 @@ def test_concurrent_registrations_create_one_account(
         answers = [future.result(180) for future in [pool.submit(work(other)) for other in others]]
     assert answers == [True] * len(others)
     with ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(UserRecord)) == 1
+        assert session.scalar(select(func.count()).select_from(models.User)) == 1
     assert [event.type for event in events(ports)].count("CUSTOMER_CREATED") == 1
     assert len(mails(ports)) == 1
 

@@ -7,13 +7,13 @@ from threading import Barrier
 
 import pytest
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import WORKER, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused, TokenFault
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_changes import set_password
@@ -55,7 +55,7 @@ def codes(ports: Ports, token: str, email: str = EMAIL, password: str = NEW) -> 
 
 def link(ports: Ports, user_id: int, purpose: LinkPurpose = LinkPurpose.SET_PASSWORD) -> str:
     with ports.database.transaction() as session:
-        return make_link(ports, session, session.get_one(UserRecord, user_id), purpose)
+        return make_link(ports, session, session.get_one(models.User, user_id), purpose)
 
 
 WORTHLESS = [("token", "INVALID")]

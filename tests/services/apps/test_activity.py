@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
+from app import models
 from app.adapters.activity import SqlActivity
 from app.domain.apps.apps import UNUSED_AFTER
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
-from app.models import AppPermissionUseRecord, AppRequestRecord
 from app.ports import Ports
 from app.services.apps.activity import ActivityPeriod, delete_old_activity, read_app_activity
 from app.services.apps.app_changes import delete_app
@@ -28,8 +28,8 @@ def activity(ports: Ports, clock: FakeClock) -> SqlActivity:
 
 def _rows(ports: Ports) -> tuple[int, int]:
     with ports.database.reading() as session:
-        return session.query(AppRequestRecord).count(), session.query(
-            AppPermissionUseRecord
+        return session.query(models.AppRequest).count(), session.query(
+            models.AppPermissionUse
         ).count()
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from sqlalchemy import delete
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
-from app.models import UserPermissionRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.people.groups import GroupChanges, delete_group, update_group
@@ -44,8 +44,8 @@ def test_extension_has_what_both_sides_hold(ports: Ports) -> None:
 
 def _user_loses(ports: Ports, scene: Scene) -> None:
     with ports.database.transaction() as session:
-        of_user = UserPermissionRecord.user_id == scene.user
-        session.execute(delete(UserPermissionRecord).where(of_user))
+        of_user = models.UserPermission.user_id == scene.user
+        session.execute(delete(models.UserPermission).where(of_user))
 
 
 def _change_group(ports: Ports, scene: Scene, changes: GroupChanges) -> None:

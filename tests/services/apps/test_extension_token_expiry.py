@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused, TokenFault
-from app.models import SessionRecord
 from app.ports import Ports
 from app.services.apps.app_changes import deactivate_app, delete_app
 from app.services.people.user_status import deactivate_user, sign_out_user
@@ -30,7 +30,7 @@ def _remove(ports: Ports, statement: object) -> None:
 
 
 def _sign_out(ports: Ports, scene: Scene) -> None:
-    _remove(ports, delete(SessionRecord).where(SessionRecord.user_id == scene.user))
+    _remove(ports, delete(models.Session).where(models.Session.user_id == scene.user))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_extension_token_expires_after_five_minutes_or_with_its_session(
     assert acts(ports, scene.token).fault is TokenFault.EXPIRED
     ends = clock.now() + timedelta(seconds=60)
     with ports.database.transaction() as session:
-        session.get_one(SessionRecord, scene.caller.session_id).expires_at = ends
+        session.get_one(models.Session, scene.caller.session_id).expires_at = ends
     short = claims_in(ports, token_for(ports, scene.caller, scene.app))
     assert short["exp"] == int(ends.timestamp())
 

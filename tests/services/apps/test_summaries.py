@@ -1,8 +1,8 @@
 """What a list of apps tells of each."""
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
-from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_lists import AppSummary, list_webhooks_of_app, summaries_of_apps
 from app.services.apps.app_tokens import create_app_token
@@ -18,7 +18,7 @@ def test_tokens_and_webhooks_are_counted_per_app(ports: Ports) -> None:
     make_webhook(ports, first)
     failing = make_webhook(ports, first)
     with ports.database.transaction() as session:
-        session.get_one(WebhookRecord, failing).failing_since = ports.clock.now()
+        session.get_one(models.Webhook, failing).failing_since = ports.clock.now()
     found = summaries_of_apps(ports, OPERATOR, (first, second))
     assert found[first] == AppSummary(
         3, token.last_four, None, webhooks=2, failing=1, unused_imports=1

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
-from app import services
+from app import models, services
 from app.domain.audit import MAX_TEXT_LENGTH, AuditFilter, Topic
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.pages import PageRequest, read_cursor
-from app.models import AuditRecord
 from app.ports import Ports
 from app.services.audit import entries as audit_lists
 from app.services.audit.entries import export_entries, list_entries, show_entry
@@ -171,7 +170,7 @@ def test_entries_of_one_moment_keep_their_order(ports: Ports, clock: FakeClock) 
         for number in range(5)
     ]
     with ports.database.transaction() as session:
-        session.execute(insert(AuditRecord), rows)
+        session.execute(insert(models.AuditEntry), rows)
     first = list_entries(ports, OPERATOR, PageRequest(3))
     rest = PageRequest(3, cursor=read_cursor(first.cursors[-1], "after"))
     second = list_entries(ports, OPERATOR, rest)

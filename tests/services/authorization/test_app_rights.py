@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete, update
 
+from app import models
 from app.domain.apps.apps import TOKEN_RANDOM_LENGTH, make_app_token
 from app.domain.authorization.actor import ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, admits
 from app.domain.values.errors import TokenFault
-from app.models import AppTokenRecord
 from app.ports import Ports
 from app.services.identity.identify import Identity, identify
 from tests.builders.apps import make_app
@@ -70,7 +70,7 @@ def test_unknown_or_revoked_app_token_is_anonymous(ports: Ports) -> None:
     unknown = make_app_token("x" * TOKEN_RANDOM_LENGTH)
     assert who(ports, token).actor.is_app
     with ports.database.transaction() as session:
-        session.execute(delete(AppTokenRecord))
+        session.execute(delete(models.AppToken))
 
     assert who(ports, unknown).actor.fault is TokenFault.INVALID
     assert who(ports, token).actor.fault is TokenFault.INVALID
@@ -79,7 +79,9 @@ def test_unknown_or_revoked_app_token_is_anonymous(ports: Ports) -> None:
 def test_app_token_expires_at_its_exact_time(ports: Ports, clock: FakeClock) -> None:
     _, token = make_app(ports)
     with ports.database.transaction() as session:
-        session.execute(update(AppTokenRecord).values(expires_at=clock.now() + timedelta(hours=1)))
+        session.execute(
+            update(models.AppToken).values(expires_at=clock.now() + timedelta(hours=1))
+        )
     clock.pass_(seconds=3599.999)
     assert who(ports, token).actor.is_app
     clock.pass_(seconds=0.001)

@@ -7,12 +7,12 @@ from functools import partial
 import pytest
 from sqlalchemy import delete, func, select, update
 
+from app import models
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.commerce.sales import MAX_LINES, MAX_QUANTITY
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord
 from app.ports import Ports
 from app.services.commerce.checkouts import (
     LineInput,
@@ -73,7 +73,7 @@ def test_unavailable_product_cannot_be_added(ports: Ports) -> None:
             add_checkout_lines(ports, actor, checkout_id(cart), [LineInput(id_, 1)])
         assert codes(excinfo) == [("productId", code)]
     with ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(CheckoutRecord)) == 1
+        assert session.scalar(select(func.count()).select_from(models.Checkout)) == 1
     assert len(events(ports)) == before
 
 
@@ -152,16 +152,16 @@ def test_lines_are_removed_by_id(ports: Ports) -> None:
     after = delete_checkout_lines(ports, NOBODY, checkout_id(cart), twice)
     assert [name for name, *_ in contents(after)] == ["Cup"]
     with ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(CheckoutLineRecord)) == 2
+        assert session.scalar(select(func.count()).select_from(models.CheckoutLine)) == 2
 
 
 def test_cart_line_is_kept_after_its_product_is_deleted(ports: Ports) -> None:
     bowl, cup = make_product(ports, "Bowl"), make_product(ports, "Cup")
     cart = make_cart(ports, NOBODY, bowl, cup)
     with ports.database.transaction() as session:
-        session.execute(delete(ProductRecord).where(ProductRecord.id == bowl))
+        session.execute(delete(models.Product).where(models.Product.id == bowl))
         session.execute(
-            update(ProductRecord).where(ProductRecord.id == cup).values(is_published=False)
+            update(models.Product).where(models.Product.id == cup).values(is_published=False)
         )
     after = update_checkout_email(ports, NOBODY, checkout_id(cart), "x@example.com")
     assert [(line.product_name, line.product) for line in after.lines] == [

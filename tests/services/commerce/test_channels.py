@@ -6,13 +6,13 @@ from functools import partial
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.channels import Channel, ChannelChanges, NewChannel
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.models import CheckoutRecord, GroupMemberRecord, OrderRecord
 from app.ports import Ports
 from app.services.commerce.channels import (
     create_channel,
@@ -210,8 +210,8 @@ def test_inactive_channel_is_shown_to_staff_and_apps(ports: Ports) -> None:
 def test_older_orders_are_of_the_first_channel(ports: Ports) -> None:
     order, cart = make_order(ports), make_cart(ports)
     with ports.database.transaction() as session:
-        session.execute(update(OrderRecord).values(channel_id=None))
-        session.execute(update(CheckoutRecord).values(channel_id=None))
+        session.execute(update(models.Order).values(channel_id=None))
+        session.execute(update(models.Checkout).values(channel_id=None))
     create_channel(ports, OPERATOR, POLAND)
     found = list_orders(ports, OPERATOR, ALL, OrderFilter(channel="default-channel"))
     assert [one.id for one in found.items] == [order.id]
@@ -229,7 +229,7 @@ def test_orders_of_other_channels_are_hidden_from_restricted_staff(ports: Ports)
     seen, hidden = make_order(ports, buyer), make_order(ports, buyer)
     made = create_channel(ports, OPERATOR, POLAND)
     with ports.database.transaction() as session:
-        session.get_one(OrderRecord, hidden.id).channel_id = made.id
+        session.get_one(models.Order, hidden.id).channel_id = made.id
     manager = restricted(ports, first(ports))
     assert [one.id for one in list_orders(ports, manager, ALL).items] == [seen.id]
     assert [one.id for one in list_orders(ports, OPERATOR, ALL).items] == [hidden.id, seen.id]
@@ -289,6 +289,6 @@ def test_withdrawn_channel_ends_what_has_begun(ports: Ports) -> None:
     manager = actor_of(ports, make_staff(ports, "m@example.com", *SALES))
     group = make_group(ports, "Nowhere", *SALES, channels=())
     with ports.database.transaction() as session:
-        session.add(GroupMemberRecord(user_id=manager.user_id, group_id=group))
+        session.add(models.GroupMember(user_id=manager.user_id, group_id=group))
     with pytest.raises(PermissionDenied, match="channel"):
         confirm_order(ports, manager, order_id(order))

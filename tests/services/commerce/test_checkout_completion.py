@@ -9,6 +9,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import delete, func, select, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.channels import NewChannel
@@ -16,7 +17,6 @@ from app.domain.commerce.money import CURRENCY
 from app.domain.commerce.sales import OrderStatus
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.models import ChannelRecord, CheckoutRecord, OrderRecord, ProductRecord, UserRecord
 from app.ports import Ports
 from app.services.commerce.channels import create_channel, delete_channel
 from app.services.commerce.checkouts import (
@@ -40,7 +40,7 @@ CLERK = Actor(ActorKind.APP, app_id=2, permissions=frozenset({Permission.MANAGE_
 
 def orders(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(OrderRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.Order)) or 0
 
 
 def test_order_has_the_carts_contents(ports: Ports) -> None:
@@ -103,9 +103,9 @@ def test_cart_problems_are_reported_at_once(ports: Ports) -> None:
     gone, hidden, priceless = (make_product(ports, name) for name in ("Gone", "Hidden", "Free"))
     cart = make_cart(ports, NOBODY, gone, hidden, priceless)
     with ports.database.transaction() as session:
-        session.execute(delete(ProductRecord).where(ProductRecord.id == gone))
+        session.execute(delete(models.Product).where(models.Product.id == gone))
         for key, values in ((hidden, {"is_published": False}), (priceless, {"price": -1})):
-            session.execute(update(ProductRecord).where(ProductRecord.id == key).values(values))
+            session.execute(update(models.Product).where(models.Product.id == key).values(values))
     for actor in (NOBODY, KEEPER):
         with pytest.raises(Refused) as excinfo:
             complete_checkout(ports, actor, checkout_id(cart))
@@ -136,11 +136,11 @@ def test_order_is_kept_after_its_buyer_and_products_are_deleted(ports: Ports) ->
     order = complete_checkout(ports, ann, checkout_id(make_cart(ports, ann, bowl)))
     delete_product(ports, KEEPER, product_id(bowl))
     with ports.database.transaction() as session:
-        session.execute(delete(UserRecord))
+        session.execute(delete(models.User))
     with ports.database.reading() as session:
-        stored = session.get_one(OrderRecord, order.id)
+        stored = session.get_one(models.Order, order.id)
         assert (stored.user_id, stored.user_email) == (None, "ann@example.com")
-        assert session.scalar(select(func.count()).select_from(CheckoutRecord)) == 0
+        assert session.scalar(select(func.count()).select_from(models.Checkout)) == 0
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_deleting_the_buyer_while_ordering_causes_no_error(
 
     def delete_user(key: int | None) -> None:
         with second_process.database.transaction() as session:
-            session.execute(delete(UserRecord).where(UserRecord.id == key))
+            session.execute(delete(models.User).where(models.User.id == key))
 
     for number in range(8):
         ann = actor_of(ports, make_user(ports, f"ann{number}@example.com"))
@@ -187,7 +187,7 @@ def test_deleting_the_buyer_while_ordering_causes_no_error(
             isinstance(refusal, Refused) and refusal.problems[0].field == "id"
         )
     with ports.database.reading() as session:
-        owners = session.scalars(select(OrderRecord.user_id)).all()
+        owners = session.scalars(select(models.Order.user_id)).all()
     assert set(owners) <= {None}
 
 
@@ -212,6 +212,6 @@ def test_no_order_stays_in_a_channel_that_is_deleted_while_ordering(
         refusal = ordering.exception(60)
         assert refusal is None or isinstance(refusal, Refused), refusal
     with ports.database.reading() as session:
-        existing = select(ChannelRecord.id)
-        lost = select(OrderRecord.id).where(OrderRecord.channel_id.not_in(existing))
+        existing = select(models.Channel.id)
+        lost = select(models.Order.id).where(models.Order.channel_id.not_in(existing))
         assert session.scalars(lost).all() == []

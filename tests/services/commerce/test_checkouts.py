@@ -8,12 +8,12 @@ from functools import partial
 import pytest
 from sqlalchemy import delete
 
+from app import models
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.money import of_units
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.commerce.checkouts import (
     LineInput,
@@ -63,7 +63,7 @@ def test_users_cart_is_private_and_has_their_email(ports: Ports) -> None:
 def test_deleted_user_cannot_create_a_cart(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     with ports.database.transaction() as session:
-        session.execute(delete(UserRecord))
+        session.execute(delete(models.User))
     with pytest.raises(PermissionDenied):
         create_checkout(ports, ann)
 

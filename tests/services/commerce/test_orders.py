@@ -6,12 +6,12 @@ from threading import Barrier
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.sales import Order, OrderStatus
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.models import OrderRecord
 from app.ports import Ports
 from app.services.commerce.orders import (
     cancel_order,
@@ -51,7 +51,7 @@ def sent_events(ports: Ports) -> list[str]:
 
 def state(ports: Ports, order: Order) -> tuple[str, bool]:
     with ports.database.reading() as session:
-        stored = session.get_one(OrderRecord, order.id)
+        stored = session.get_one(models.Order, order.id)
         return stored.status, stored.is_paid
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.money import Money
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT
-from app.models import ProductRecord
 from app.ports import Ports
 from app.services.commerce.products import (
     ProductInput,
@@ -52,7 +52,7 @@ FULL = ProductInput(
 
 def count(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(ProductRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.Product)) or 0
 
 
 @pytest.mark.parametrize("actor", [STAFF, APP, OPERATOR], ids=lambda actor: actor.kind)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import Refused, Stale
 from app.domain.values.ids import to_global_id
-from app.models import AuditRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, deactivate_app, update_app
 from app.services.console.reverts import Revert, revert_change, show_revert
@@ -59,7 +59,7 @@ def boss(ports: Ports, *permissions: Permission, email: str = "boss@example.com"
 
 def newest(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.max(AuditRecord.id))) or 0
+        return session.scalar(select(func.max(models.AuditEntry.id))) or 0
 
 
 def found(ports: Ports, actor: Actor, entry: int) -> Revert:

@@ -2,10 +2,10 @@
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.models import SavedFilterRecord
 from app.ports import Ports
 from app.services.console import saved_filters
 from app.services.console.saved_filters import (
@@ -120,7 +120,7 @@ def test_filters_are_deleted_with_the_account(ports: Ports, ada: Actor) -> None:
     delete_staff(ports, OPERATOR, to_global_id("User", ada.user_id or 0))
     assert names(ports, ada_after(ports)) == []
     with ports.database.reading() as session:
-        assert session.query(SavedFilterRecord).count() == 0
+        assert session.query(models.SavedFilter).count() == 0
 
 
 def ada_after(ports: Ports) -> Actor:

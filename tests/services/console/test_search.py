@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
-from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.console import search as finding
 from app.services.console.search import (
@@ -86,13 +86,13 @@ def test_renamed_items_are_found_by_their_new_name(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Before")
     hook = make_webhook(ports, app_id)
     with ports.database.transaction() as session:
-        session.get_one(AppRecord, app_id).name = "After"
-        webhook = session.get_one(WebhookRecord, hook)
+        session.get_one(models.App, app_id).name = "After"
+        webhook = session.get_one(models.Webhook, hook)
         webhook.name, webhook.target_url = "afterwards", "not a [url"
     assert titles(ports, "befor") == []
     assert titles(ports, "after") == [("app", "After"), ("webhook", "afterwards")]
     with ports.database.transaction() as session:
-        session.delete(session.get_one(AppRecord, app_id))
+        session.delete(session.get_one(models.App, app_id))
     assert titles(ports, "after") == []
 
 
@@ -108,7 +108,7 @@ def test_a_delivery_is_found_by_its_webhook_id(ports: Ports) -> None:
     app_id, _ = make_app(ports)
     key = make_delivery(ports, make_webhook(ports, app_id))
     with ports.database.reading() as session:
-        name = session.scalars(select(DeliveryRecord.message_id)).one()
+        name = session.scalars(select(models.Delivery.message_id)).one()
     (hit,) = search_everything(ports, OPERATOR, name)
     assert hit == Hit(HitKind.DELIVERY, key, "PRODUCT_UPDATED", name, "PENDING")
     assert search_everything(ports, OPERATOR, str(key)) == (hit,)

@@ -2,10 +2,10 @@
 
 import pytest
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import PageRequest
-from app.models import ExternalIdentityRecord, IdentityProviderRecord
 from app.ports import Ports
 from app.services.commerce.orders import list_newest_orders_of
 from app.services.console.sign_in_methods import show_own_sign_in_methods, sign_in_methods_of_staff
@@ -21,7 +21,7 @@ def know(ports: Ports, user_id: int, issuer: str, subject: str = "1") -> None:
     """Let a provider of that issuer know somebody."""
     with ports.database.transaction() as session:
         session.add(
-            ExternalIdentityRecord(
+            models.ExternalIdentity(
                 user_id=user_id,
                 issuer=issuer,
                 subject=subject,
@@ -34,8 +34,10 @@ def know(ports: Ports, user_id: int, issuer: str, subject: str = "1") -> None:
 
 def make_providers(ports: Ports) -> None:
     with ports.database.transaction() as session:
-        session.add(IdentityProviderRecord(slug="northlight", name="Northlight ID", issuer=ISSUER))
-        session.add(IdentityProviderRecord(slug="bare", name="Bare ID", issuer=""))
+        session.add(
+            models.IdentityProvider(slug="northlight", name="Northlight ID", issuer=ISSUER)
+        )
+        session.add(models.IdentityProvider(slug="bare", name="Bare ID", issuer=""))
 
 
 def test_staff_are_distinguished_by_sign_in_method(ports: Ports) -> None:

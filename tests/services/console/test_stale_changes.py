@@ -8,6 +8,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType
@@ -15,7 +16,6 @@ from app.domain.values.errors import Stale
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import Seen
 from app.domain.webhooks import editable_facts
-from app.models import AuditRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, app_facts, update_app
 from app.services.people.customers import update_customer
@@ -109,7 +109,7 @@ EDITS = {
 
 def recorded(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(AuditRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.AuditEntry)) or 0
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import CATCH_UP_RATE, RECOVERED_AFTER
 from app.domain.values.errors import Refused
-from app.models import AuditRecord, DeliveryRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.deliveries.backlog import (
@@ -139,9 +139,9 @@ def _failing(ports: Ports, clock: FakeClock, lasted: timedelta) -> tuple[Ports, 
 
 
 def _next_attempts(ports: Ports, webhook: int) -> list[datetime | None]:
-    query = select(DeliveryRecord.next_attempt_at).where(DeliveryRecord.webhook_id == webhook)
+    query = select(models.Delivery.next_attempt_at).where(models.Delivery.webhook_id == webhook)
     with ports.database.reading() as session:
-        return list(session.scalars(query.order_by(DeliveryRecord.id)))
+        return list(session.scalars(query.order_by(models.Delivery.id)))
 
 
 @pytest.mark.first
@@ -193,9 +193,9 @@ def test_waiting_deliveries_are_sent_now_on_demand(ports: Ports, clock: FakeCloc
     assert send_waiting_deliveries(ports, OPERATOR, webhook) == 0
     with ports.database.reading() as session:
         entries = session.scalars(
-            select(AuditRecord.after)
-            .where(AuditRecord.action == "webhook.send_waiting")
-            .order_by(AuditRecord.id)
+            select(models.AuditEntry.after)
+            .where(models.AuditEntry.action == "webhook.send_waiting")
+            .order_by(models.AuditEntry.id)
         ).all()
     assert entries == [{"deliveries": 1}, {"deliveries": 0}]
     change_webhook(ports, webhook, is_active=False)

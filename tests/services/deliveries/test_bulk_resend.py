@@ -3,12 +3,12 @@
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied, Refused
-from app.models import AuditRecord, DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries import replays
 from app.services.deliveries.lists import DeliverySearch
@@ -34,7 +34,7 @@ def webhook(ports: Ports) -> int:
 
 
 def states(ports: Ports) -> dict[str, int]:
-    by_status = select(DeliveryRecord.status, func.count()).group_by(DeliveryRecord.status)
+    by_status = select(models.Delivery.status, func.count()).group_by(models.Delivery.status)
     with ports.database.reading() as session:
         return {row[0]: row[1] for row in session.execute(by_status)}
 
@@ -56,7 +56,7 @@ def test_matching_deliveries_are_resent_in_batches_and_audited_once(
     changed = [one for one in statements if one.startswith("UPDATE deliveries")]
     assert len(changed) == 3
     with ports.database.reading() as session:
-        (entry,) = session.scalars(select(AuditRecord))
+        (entry,) = session.scalars(select(models.AuditEntry))
     assert entry.action == "delivery.retry"
     assert entry.after == {"deliveries": 25, "status": "FAILED"}
 

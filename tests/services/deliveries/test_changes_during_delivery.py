@@ -7,17 +7,11 @@ import pytest
 from sqlalchemy import delete, event, select
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.models import (
-    AppPermissionRecord,
-    AppRecord,
-    DeliveryAttemptRecord,
-    DeliveryRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.deliveries.dispatch import BATCH_SIZE, lease_due_deliveries
@@ -60,9 +54,9 @@ def webhook(ports: Ports, owner: int) -> int:
 def _left(ports: Ports) -> list[object]:
     with ports.database.reading() as session:
         found = [
-            session.scalars(select(record)).all() for record in (DeliveryRecord, WebhookRecord)
+            session.scalars(select(record)).all() for record in (models.Delivery, models.Webhook)
         ]
-        return [*found[0], *found[1], *session.scalars(select(DeliveryAttemptRecord)).all()]
+        return [*found[0], *found[1], *session.scalars(select(models.DeliveryAttempt)).all()]
 
 
 def _transactions_of_work(ports: Ports) -> int:
@@ -112,7 +106,7 @@ def test_app_without_the_permission_no_longer_receives_the_event(
     http.answer = lambda _request: HttpResponse(500)
     work_off(delivering)
     with delivering.database.transaction() as session:
-        session.execute(delete(AppPermissionRecord))
+        session.execute(delete(models.AppPermission))
     clock.pass_(seconds=10)
 
     assert work_off(delivering) == 0
@@ -121,7 +115,7 @@ def test_app_without_the_permission_no_longer_receives_the_event(
     assert (failed.status, failed.given_up) == ("FAILED", "The app no longer has MANAGE_PRODUCTS.")
 
     with delivering.database.transaction() as session:
-        session.add(AppPermissionRecord(app_id=owner, permission="MANAGE_PRODUCTS"))
+        session.add(models.AppPermission(app_id=owner, permission="MANAGE_PRODUCTS"))
     http.answer = lambda _request: HttpResponse(200)
     assert replay_deliveries(delivering, OPERATOR, webhook, failed.created_at).failed == 1
     assert work_off(delivering) == 1
@@ -135,7 +129,7 @@ def test_deliveries_without_permission_fail_in_one_transaction(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     with delivering.database.transaction() as session:
-        session.execute(delete(AppPermissionRecord))
+        session.execute(delete(models.AppPermission))
     make_delivery(delivering, webhook)
     alone = _transactions_of_work(delivering)
     keys = [make_delivery(delivering, webhook) for _ in range(5)]
@@ -175,7 +169,7 @@ def test_deleting_an_app_deletes_pending_deliveries(
 ) -> None:
     key = make_delivery(delivering, webhook)
     with delivering.database.transaction() as session:
-        session.execute(delete(AppRecord).where(AppRecord.id == owner))
+        session.execute(delete(models.App).where(models.App.id == owner))
 
     assert (work_off(delivering), http.requests, _left(delivering)) == (0, [], [])
     with pytest.raises(Refused) as refused:
@@ -263,7 +257,7 @@ def test_clock_set_back_causes_no_negative_duration(
     work_off(delivering)
 
     with delivering.database.reading() as session:
-        (attempt,) = session.scalars(select(DeliveryAttemptRecord)).all()
+        (attempt,) = session.scalars(select(models.DeliveryAttempt)).all()
     assert (attempt.duration, stored_delivery(delivering, key).status) == (0.0, "SUCCESS")
 
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType, ProductUpdated, StaffSetPasswordRequested
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.deliveries.details import (
@@ -111,7 +111,7 @@ def test_signature_of_another_body_is_reported(trying: Ports, owner: int) -> Non
     key = make_delivery(trying, make_webhook(trying, owner))
     work(trying)
     with trying.database.transaction() as session:
-        session.get_one(DeliveryRecord, key).payload = '{"product":1}'
+        session.get_one(models.Delivery, key).payload = '{"product":1}'
     assert [attempt.signed for attempt in shown(trying, key).attempts] == [Signed.WRONG]
 
 
@@ -131,7 +131,7 @@ def test_signature_without_key_is_unknown(trying: Ports, owner: int) -> None:
     key = make_delivery(trying, make_webhook(trying, owner))
     work(trying)
     with trying.database.transaction() as session:
-        attempt = session.scalars(select(DeliveryAttemptRecord)).one()
+        attempt = session.scalars(select(models.DeliveryAttempt)).one()
         foreign = "eyJhbGciOiJSUzI1NiIsImtpZCI6Im5vYm9keSdzIn0..c2lnbmF0dXJl"
         attempt.request_headers = {"Latchkey-Signature": foreign}
     assert [attempt.signed for attempt in shown(trying, key).attempts] == [Signed.KEY_GONE]
@@ -146,7 +146,7 @@ def test_link_token_is_hidden_from_staff(trying: Ports, http: FakeHttp, owner: i
     happen(trying, StaffSetPasswordRequested(7, token="sesame", redirect_url="https://a.example"))
     work(trying)
     with trying.database.reading() as session:
-        assert "sesame" not in session.scalars(select(DeliveryRecord.payload)).one()
+        assert "sesame" not in session.scalars(select(models.Delivery.payload)).one()
     assert http.requests[0].body is not None
     assert b'"token": "sesame"' in http.requests[0].body
     latest = show_latest_delivery(

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.events import Event, EventType, ProductUpdated, StaffUpdated
-from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import BATCH_SIZE, fan_out_events
 from app.services.outbox.publisher import add_event
@@ -43,13 +43,13 @@ def happen(ports: Ports, event: Event) -> None:
         add_event(ports, CALLER, session, event)
 
 
-def deliveries(ports: Ports) -> list[DeliveryRecord]:
+def deliveries(ports: Ports) -> list[models.Delivery]:
     with ports.database.reading() as session:
-        return list(session.scalars(select(DeliveryRecord).order_by(DeliveryRecord.id)))
+        return list(session.scalars(select(models.Delivery).order_by(models.Delivery.id)))
 
 
 def open_notes(ports: Ports) -> int:
-    query = select(OutboxEventRecord).where(OutboxEventRecord.closed_at.is_(None))
+    query = select(models.OutboxEvent).where(models.OutboxEvent.closed_at.is_(None))
     with ports.database.reading() as session:
         return len(session.scalars(query).all())
 
@@ -150,8 +150,8 @@ def test_disabled_webhook_or_app_receives_nothing(telling: Ports, warehouse: int
     sleeping, _ = make_app(telling, "sleeping", Permission.MANAGE_PRODUCTS)
     make_webhook(telling, sleeping, EventType.PRODUCT_UPDATED)
     with telling.database.transaction() as session:
-        session.get_one(WebhookRecord, webhook).is_active = False
-        session.get_one(AppRecord, sleeping).is_active = False
+        session.get_one(models.Webhook, webhook).is_active = False
+        session.get_one(models.App, sleeping).is_active = False
     happen(telling, ProductUpdated(3))
     fan_out_events(telling, WORKER)
 

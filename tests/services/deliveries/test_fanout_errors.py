@@ -6,13 +6,13 @@ import pytest
 from sqlalchemy import select, update
 from typing_extensions import override
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType, Occurrence, ProductUpdated
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.times import FAULT_DELAYS
-from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
@@ -179,10 +179,10 @@ def test_unknown_event_stops_no_other_and_is_closed(
     for key in (3, 4):
         happen(telling, ProductUpdated(key))
     with telling.database.transaction() as session:
-        first = select(OutboxEventRecord.id).order_by(OutboxEventRecord.id).limit(1)
+        first = select(models.OutboxEvent.id).order_by(models.OutboxEvent.id).limit(1)
         session.execute(
-            update(OutboxEventRecord)
-            .where(OutboxEventRecord.id == first.scalar_subquery())
+            update(models.OutboxEvent)
+            .where(models.OutboxEvent.id == first.scalar_subquery())
             .values(type="SHOP_BLOWN_UP")
         )
     until_the_end(telling, clock)
@@ -212,12 +212,12 @@ def test_undecryptable_secret_fails_its_deliveries_with_the_remedy(
     ports: Ports, broken: int
 ) -> None:
     with ports.database.transaction() as session:
-        session.get_one(WebhookRecord, broken).secret = "sealed under another key"
+        session.get_one(models.Webhook, broken).secret = "sealed under another key"
     key = make_delivery(ports, broken)
     for batch in lease_due_deliveries(ports, WORKER):
         send_deliveries(ports, WORKER, batch)
 
     with ports.database.reading() as session:
-        delivery = session.get_one(DeliveryRecord, key)
+        delivery = session.get_one(models.Delivery, key)
     assert (delivery.status, delivery.next_attempt_at) == ("FAILED", None)
     assert delivery.given_up.endswith("Set them again.")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import MAX_HEADERS_SIZE, MAX_RETRY_AFTER, SCHEDULE
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpRequest, HttpResponse
 from tests.builders.apps import make_app
@@ -38,7 +38,7 @@ def webhook(ports: Ports) -> int:
     return make_webhook(ports, app)
 
 
-def _answered(ports: Ports, http: FakeHttp, headers: Mapping[str, str]) -> DeliveryRecord:
+def _answered(ports: Ports, http: FakeHttp, headers: Mapping[str, str]) -> models.Delivery:
     """A delivery whose first attempt was answered with 503 and ``headers``."""
     app, _ = make_app(ports, "another", Permission.MANAGE_PRODUCTS)
     key = make_delivery(ports, make_webhook(ports, app))
@@ -47,9 +47,9 @@ def _answered(ports: Ports, http: FakeHttp, headers: Mapping[str, str]) -> Deliv
     return stored_delivery(ports, key)
 
 
-def _attempts(ports: Ports) -> list[DeliveryAttemptRecord]:
+def _attempts(ports: Ports) -> list[models.DeliveryAttempt]:
     with ports.database.reading() as session:
-        return list(session.scalars(select(DeliveryAttemptRecord)))
+        return list(session.scalars(select(models.DeliveryAttempt)))
 
 
 @cases("retry_after", ["soon", "1, 2"])
@@ -126,5 +126,5 @@ def test_permanent_internal_error_fails_the_delivery_and_keeps_the_webhook_enabl
     assert len(_attempts(delivering)) == len(SCHEDULE)
     assert stored_delivery(delivering, key).status == "FAILED"
     with delivering.database.reading() as session:
-        stored = session.get_one(WebhookRecord, webhook)
+        stored = session.get_one(models.Webhook, webhook)
     assert (stored.is_active, stored.failing_since) == (True, None)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.audit import AuditFilter
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.pages import Page, PageRequest, read_cursor
-from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.entries import export_entries, list_entries
 from app.services.deliveries.lists import DeliverySearch, search_deliveries
@@ -55,7 +55,9 @@ def test_webhooks_are_sorted_by_age_name_or_app(ports: Ports) -> None:
     for app, name in ((alpha, "c"), (alpha_too, "b"), (alpha, "d"), (zeta, ""), (alpha_too, "a")):
         key = make_webhook(ports, app)
         with ports.database.transaction() as session:
-            session.execute(update(WebhookRecord).where(WebhookRecord.id == key).values(name=name))
+            session.execute(
+                update(models.Webhook).where(models.Webhook.id == key).values(name=name)
+            )
 
     for sort, order in (
         (WebhookSort.NEWEST, ["a", "", "d", "b", "c"]),
@@ -77,7 +79,7 @@ def test_deliveries_are_sorted_by_time_in_both_directions(ports: Ports, clock: F
         keys.append(make_delivery(ports, other if number == 2 else hook))
         clock.pass_(minutes=number % 2)  # some were made at the same moment
     with ports.database.transaction() as session:
-        failed = update(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:2]))
+        failed = update(models.Delivery).where(models.Delivery.id.in_(keys[:2]))
         session.execute(failed.values(status=DeliveryStatus.FAILED.value))
 
     def found(**conditions: Any) -> list[int]:

@@ -8,6 +8,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import (
@@ -22,7 +23,6 @@ from app.domain.deliveries.deliveries import (
 from app.domain.events import EventType, ProductUpdated
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.models import AuditRecord, DeliveryRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.console.reverts import revert_change, show_revert
@@ -87,9 +87,9 @@ def _publish(ports: Ports, *products: int) -> None:
 
 
 def _statuses(ports: Ports, webhook: int) -> list[str]:
-    query = select(DeliveryRecord.status).where(DeliveryRecord.webhook_id == webhook)
+    query = select(models.Delivery.status).where(models.Delivery.webhook_id == webhook)
     with ports.database.reading() as session:
-        return list(session.scalars(query.order_by(DeliveryRecord.id)))
+        return list(session.scalars(query.order_by(models.Delivery.id)))
 
 
 def test_events_of_a_paused_webhook_wait_and_are_sent_once_it_is_resumed(
@@ -170,7 +170,7 @@ def test_retries_from_before_a_pause_are_sent_in_the_order_of_their_events(
         work_off(failing)
         clock.pass_(seconds=1)
     with ports.database.transaction() as session:
-        session.get_one(DeliveryRecord, waiting[0]).attempts = 9
+        session.get_one(models.Delivery, waiting[0]).attempts = 9
     resent = make_delivery(ports, webhook)
     _pause(ports, webhook)
     clock.pass_(seconds=1)
@@ -182,7 +182,9 @@ def test_retries_from_before_a_pause_are_sent_in_the_order_of_their_events(
     assert retried_at > clock.now()
     _resume(ports, webhook)
     with ports.database.reading() as session:
-        due = select(DeliveryRecord.id).order_by(DeliveryRecord.next_attempt_at, DeliveryRecord.id)
+        due = select(models.Delivery.id).order_by(
+            models.Delivery.next_attempt_at, models.Delivery.id
+        )
         assert list(session.scalars(due)) == waiting
     [batch] = lease_due_deliveries(ports, WORKER)
     assert batch.deliveries == tuple(waiting)
@@ -253,9 +255,9 @@ def test_pause_and_limit_are_audited_and_reverted(ports: Ports, clock: FakeClock
     clock.pass_(minutes=5)
     _pause(ports, webhook)
     assert stored_webhook(ports, webhook).paused_at == began, "a second pause changes nothing"
-    query = select(AuditRecord).where(AuditRecord.action == "webhook.update")
+    query = select(models.AuditEntry).where(models.AuditEntry.action == "webhook.update")
     with ports.database.reading() as session:
-        entry = session.scalars(query.order_by(AuditRecord.id)).first()
+        entry = session.scalars(query.order_by(models.AuditEntry.id)).first()
     assert entry is not None
     assert (entry.before, entry.after) == (
         {"is_paused": False, "max_rate": 0},

@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import ReplayResult, ReplayScope
 from app.domain.events import EventType, ProductUpdated
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.models import AuditRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries import replays
 from app.services.deliveries.fanout import fan_out_events
@@ -51,7 +51,7 @@ def webhook(ports: Ports) -> int:
 
 
 def _states(ports: Ports) -> dict[str, int]:
-    by_status = select(DeliveryRecord.status, func.count()).group_by(DeliveryRecord.status)
+    by_status = select(models.Delivery.status, func.count()).group_by(models.Delivery.status)
     with ports.database.reading() as session:
         return {row[0]: row[1] for row in session.execute(by_status)}
 
@@ -98,7 +98,7 @@ def test_missing_deliveries_are_replayed_in_limited_steps(
     assert _states(telling) == {"PENDING": 130}
     with telling.database.reading() as session:
         audited = session.scalars(
-            select(AuditRecord).where(AuditRecord.action == "webhook.replay")
+            select(models.AuditEntry).where(models.AuditEntry.action == "webhook.replay")
         ).all()
     assert [entry.subject_name for entry in audited] == ["hook"] * 3
 
@@ -138,8 +138,8 @@ def test_nothing_is_resent_to_a_disabled_webhook(
 ) -> None:
     key = make_delivery(telling, webhook)
     with telling.database.transaction() as session:
-        session.get_one(DeliveryRecord, key).status = "FAILED"
-        owner = session.get_one(WebhookRecord, webhook).app_id
+        session.get_one(models.Delivery, key).status = "FAILED"
+        owner = session.get_one(models.Webhook, webhook).app_id
     if disables_app:
         change_app(telling, owner, is_active=False)
     else:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.deliveries.deliveries import DeliveryStatus
@@ -13,7 +14,6 @@ from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, Range, read_cursor
-from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries import lists as delivery_search
 from app.services.deliveries.lists import NO_ANSWER, DeliverySearch, search_deliveries
@@ -33,7 +33,7 @@ PAGE = PageRequest(10)
 
 def change(ports: Ports, key: int, **values: object) -> None:
     with ports.database.transaction() as session:
-        session.execute(update(DeliveryRecord).where(DeliveryRecord.id == key).values(**values))
+        session.execute(update(models.Delivery).where(models.Delivery.id == key).values(**values))
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from jwcrypto import jwk, jws
 from sqlalchemy import select
 from typing_extensions import override
 
+from app import models
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import SCHEDULE, Batch
-from app.models import DeliveryAttemptRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.ports.keys import KeyPair
@@ -47,10 +47,10 @@ def webhook(ports: Ports) -> int:
     return make_webhook(ports, app)
 
 
-def _attempts(ports: Ports, key: int) -> list[DeliveryAttemptRecord]:
-    query = select(DeliveryAttemptRecord).where(DeliveryAttemptRecord.delivery_id == key)
+def _attempts(ports: Ports, key: int) -> list[models.DeliveryAttempt]:
+    query = select(models.DeliveryAttempt).where(models.DeliveryAttempt.delivery_id == key)
     with ports.database.reading() as session:
-        return list(session.scalars(query.order_by(DeliveryAttemptRecord.id)))
+        return list(session.scalars(query.order_by(models.DeliveryAttempt.id)))
 
 
 def test_due_delivery_is_sent_once_and_recorded(
@@ -263,7 +263,7 @@ def test_disabled_webhook_gets_no_more_deliveries(
 ) -> None:
     key = make_delivery(delivering, webhook)
     with delivering.database.transaction() as session:
-        session.get_one(WebhookRecord, webhook).is_active = False
+        session.get_one(models.Webhook, webhook).is_active = False
 
     assert work_off(delivering) == 0
     assert http.requests == []

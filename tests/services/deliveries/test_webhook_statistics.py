@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.deliveries.statistics import ChartPeriod
 from app.domain.values.errors import PermissionDenied
-from app.models import DeliveryAttemptRecord
 from app.ports import Ports
 from app.services.deliveries import statistics
 from app.services.deliveries.statistics import chart_webhook
@@ -30,7 +30,7 @@ def hook(ports: Ports) -> int:
 def answer(ports: Ports, delivery: int, duration: float, status: int | None = 200) -> None:
     with ports.database.transaction() as session:
         session.execute(
-            insert(DeliveryAttemptRecord).values(
+            insert(models.DeliveryAttempt).values(
                 delivery_id=delivery,
                 created_at=ports.clock.now(),
                 duration=duration,

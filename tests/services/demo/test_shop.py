@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied
-from app.models import CheckoutRecord, DeliveryRecord, UserRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.shop import is_in_use
@@ -40,12 +40,14 @@ def test_existing_people_are_unchanged_and_webhooks_get_no_demo_events(file_port
     admin = find_user(file_ports, OPERATOR, "admin@example.com")
     assert (admin.first_name, admin.is_superuser) == ("Someone", False)
     assert find_user(file_ports, OPERATOR, "manager@example.com").permissions == frozenset()
-    of_others = select(CheckoutRecord.id).join(UserRecord, UserRecord.id == CheckoutRecord.user_id)
+    of_others = select(models.Checkout.id).join(
+        models.User, models.User.id == models.Checkout.user_id
+    )
     with file_ports.database.reading() as session:
-        found = of_others.where(UserRecord.email == "customer@example.com")
+        found = of_others.where(models.User.email == "customer@example.com")
         assert session.scalars(found).all() == []
-        payloads = session.scalars(select(DeliveryRecord.payload)).all()
-        received = select(DeliveryRecord.event).where(DeliveryRecord.webhook_id == hook)
+        payloads = session.scalars(select(models.Delivery.payload)).all()
+        received = select(models.Delivery.event).where(models.Delivery.webhook_id == hook)
         assert sorted(session.scalars(received)) == [
             *("CUSTOMER_CREATED", "CUSTOMER_CREATED"),
             *("PERMISSION_GROUP_CREATED", "PERMISSION_GROUP_CREATED"),

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.sales import OrderStatus
@@ -13,15 +14,6 @@ from app.domain.deliveries.deliveries import DISABLE_AFTER, SCHEDULE
 from app.domain.shop.settings import TrafficKind
 from app.domain.sign_in.sign_in_log import SignInFilter, SignInReason, SignInResult
 from app.domain.values.pages import PageRequest
-from app.models import (
-    CheckoutRecord,
-    DeliveryAttemptRecord,
-    DeliveryRecord,
-    ExternalIdentityRecord,
-    OrderRecord,
-    OutboxEventRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.services.commerce.products import ProductInput, create_product
 from app.services.deliveries.dispatch import lease_due_deliveries
@@ -52,9 +44,9 @@ def test_interrupted_demo_setup_is_completed_by_the_next_run(
     assert [sign_in.role for sign_in in filled.sign_ins] == ROLES
     assert demo_rows(own_shop) == DEMO_ROWS
     with own_shop.database.reading() as session:
-        open_notes = select(OutboxEventRecord.id).where(OutboxEventRecord.closed_at.is_(None))
+        open_notes = select(models.OutboxEvent.id).where(models.OutboxEvent.closed_at.is_(None))
         assert session.scalars(open_notes).all() == []
-        assert session.scalars(select(DeliveryRecord.id)).all() != []
+        assert session.scalars(select(models.Delivery.id)).all() != []
     for sign_in in filled.sign_ins[:-1]:
         user = create_token(own_shop, NOBODY, email=sign_in.name, password=sign_in.secret).user
         assert user.is_staff is (sign_in.role != "customer")
@@ -73,7 +65,7 @@ def test_demo_staff_have_groups_and_some_an_sso_identity(shop: Ports) -> None:
     assert groups["Full Access"].permissions == ALL_PERMISSIONS
     assert sum(group.members for group in groups.values()) == len(STAFF)
     with shop.database.reading() as session:
-        linked = session.scalars(select(ExternalIdentityRecord.user_id)).all()
+        linked = session.scalars(select(models.ExternalIdentity.user_id)).all()
     assert 0 < len(linked) < len(STAFF)
 
 
@@ -82,8 +74,8 @@ def test_demo_orders_are_in_every_state(shop: Ports) -> None:
     assert len(PUBLISHED) < len(GOODS)
     now = shop.clock.now()
     with shop.database.reading() as session:
-        orders = session.scalars(select(OrderRecord)).all()
-        carts = session.scalar(select(func.count()).where(CheckoutRecord.completed_at.is_(None)))
+        orders = session.scalars(select(models.Order)).all()
+        carts = session.scalar(select(func.count()).where(models.Checkout.completed_at.is_(None)))
     assert {OrderStatus(order.status) for order in orders} == set(OrderStatus)
     assert {order.is_paid for order in orders} == {True, False}
     assert carts
@@ -96,9 +88,9 @@ def test_demo_deliveries_are_consistent(shop: Ports) -> None:
     now = shop.clock.now()
     with shop.database.reading() as session:
         deliveries = {
-            delivery.id: delivery for delivery in session.scalars(select(DeliveryRecord))
+            delivery.id: delivery for delivery in session.scalars(select(models.Delivery))
         }
-        attempts = session.scalars(select(DeliveryAttemptRecord)).all()
+        attempts = session.scalars(select(models.DeliveryAttempt)).all()
     lately = [
         delivery
         for delivery in deliveries.values()
@@ -121,10 +113,10 @@ def test_demo_deliveries_are_consistent(shop: Ports) -> None:
 
 def test_failing_demo_webhook_is_disabled(shop: Ports) -> None:
     with shop.database.reading() as session:
-        off = session.scalars(select(WebhookRecord).where(WebhookRecord.is_active.is_(False)))
+        off = session.scalars(select(models.Webhook).where(models.Webhook.is_active.is_(False)))
         [trouble] = off.all()
         failed = session.scalars(
-            select(DeliveryRecord.webhook_id).where(DeliveryRecord.status == "FAILED")
+            select(models.Delivery.webhook_id).where(models.Delivery.status == "FAILED")
         )
         assert set(failed) == {trouble.id}
     assert trouble.disabled_reason
@@ -145,7 +137,7 @@ def test_new_demo_shop_has_nothing_to_send(own_shop: Ports) -> None:
 
 def test_every_target_uses_a_reserved_name(shop: Ports) -> None:
     with shop.database.reading() as session:
-        targets = session.scalars(select(WebhookRecord.target_url)).all()
+        targets = session.scalars(select(models.Webhook.target_url)).all()
     assert all(target.split("/")[2].endswith(".example") for target in targets)
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused, TrafficClosed
-from app.models import SessionRecord
 from app.ports import Ports
 from app.services.console.console_sessions import sign_in_to_console
 from app.services.hosted import (
@@ -95,7 +95,7 @@ def test_session_of_another_place_signs_no_one_in(ports: Ports) -> None:
     assert person(ports, own) is not None
     assert find_hosted_person(ports, visit(), console.token, console.user_id) is None
     with ports.database.transaction() as session:
-        session.execute(update(SessionRecord).values(is_hosted=False))
+        session.execute(update(models.Session).values(is_hosted=False))
     assert person(ports, own) is None
 
 
@@ -118,7 +118,7 @@ def test_closed_storefront_refuses_before_the_password_is_looked_at(ports: Ports
         with pytest.raises(TrafficClosed):
             sign_in_hosted_with_password(ports, NOBODY, email=ANN, password=password)
     with ports.database.reading() as session:
-        assert session.scalars(select(SessionRecord.id)).all() == []
+        assert session.scalars(select(models.Session.id)).all() == []
 
 
 PAGES = "hosted_pages"

@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, admits
 from app.domain.values.errors import TokenFault
-from app.models import AppRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app
@@ -95,7 +95,7 @@ def test_extension_of_an_inactive_app_is_anonymous(ports: Ports, column: str) ->
     assert who(ports, token).is_user
 
     with ports.database.transaction() as session:
-        session.execute(update(AppRecord).values({column: False}))
+        session.execute(update(models.App).values({column: False}))
 
     assert who(ports, token).fault is TokenFault.INVALID
 

@@ -6,11 +6,11 @@ from itertools import product
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import ActorKind, SessionOrigin
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.shop.settings import PasswordLoginMode, admits
 from app.domain.values.errors import TokenFault
-from app.models import AppPermissionRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.identify import Identity, identify
 from tests.builders.apps import make_app
@@ -117,7 +117,7 @@ def test_superuser_holds_every_permission(ports: Ports) -> None:
 def test_permission_of_an_older_version_is_ignored(ports: Ports) -> None:
     _, token = make_app(ports, "an app", Permission.MANAGE_APPS)
     with ports.database.transaction() as session:
-        session.execute(update(AppPermissionRecord).values(permission="MANAGE_TELEGRAMS"))
+        session.execute(update(models.AppPermission).values(permission="MANAGE_TELEGRAMS"))
 
     assert who(ports, token).actor.permissions == frozenset()
 
@@ -127,7 +127,7 @@ def test_grant_applies_to_issued_tokens_on_the_next_request(ports: Ports) -> Non
     assert not who(ports, token).actor.is_staff
 
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).values(is_staff=True, is_superuser=True))
+        session.execute(update(models.User).values(is_staff=True, is_superuser=True))
 
     actor = who(ports, token).actor
     assert (actor.is_staff, actor.permissions) == (True, ALL_PERMISSIONS)
@@ -252,7 +252,7 @@ def test_deactivated_user_is_anonymous_immediately(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports, is_superuser=True)).access
     assert who(ports, token).actor.is_user
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).values(is_active=False))
+        session.execute(update(models.User).values(is_active=False))
 
     assert who(ports, token).actor.fault is TokenFault.INVALID
 

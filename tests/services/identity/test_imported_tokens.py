@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import delete, select, update
 from typing_extensions import override
 
+from app import models
 from app.domain.apps.apps import token_digest
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.rate_limits import IMPORTED_TOKEN, RateLimitPolicy, parse_rates
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
 from app.domain.values.errors import TokenFault, TooManyRequests
-from app.models import AppTokenRecord
 from app.ports import Ports
 from app.ports.passwords import PasswordsBusy
 from app.services.apps.app_tokens import verify_app_token
@@ -46,9 +46,9 @@ def who(ports: Ports, token: str) -> Identity:
 
 def stored(ports: Ports, token_id: int) -> tuple[str, str | None]:
     """The digest and the imported hash of a token."""
-    query = select(AppTokenRecord.digest, AppTokenRecord.imported_hash)
+    query = select(models.AppToken.digest, models.AppToken.imported_hash)
     with ports.database.reading() as session:
-        row = session.execute(query.where(AppTokenRecord.id == token_id)).one()
+        row = session.execute(query.where(models.AppToken.id == token_id)).one()
     return row.digest, row.imported_hash
 
 
@@ -227,7 +227,7 @@ def test_token_that_was_revoked_meanwhile_is_refused(ports: Ports, app_id: int) 
 
     def revoke() -> None:
         with ports.database.transaction() as session:
-            session.execute(delete(AppTokenRecord).where(AppTokenRecord.id == token_id))
+            session.execute(delete(models.AppToken).where(models.AppToken.id == token_id))
 
     meanwhile = replace(ports, passwords=InterruptedHasher(ports.database, revoke))
     assert is_refused(meanwhile, TOKEN)
@@ -272,7 +272,7 @@ def test_verifying_a_token_finds_imported_ones(
 def _change_token(ports: Ports, token_id: int, **values: object) -> None:
     with ports.database.transaction() as session:
         session.execute(
-            update(AppTokenRecord).where(AppTokenRecord.id == token_id).values(**values)
+            update(models.AppToken).where(models.AppToken.id == token_id).values(**values)
         )
 
 

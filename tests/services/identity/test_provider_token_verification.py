@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR, ActorKind, SessionOrigin
 from app.domain.values.errors import TokenFault
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_changes import set_password
@@ -144,7 +144,7 @@ def test_new_password_ends_sessions_but_no_provider_tokens(
     ours = sign_in(ports, provider).access
     clock.pass_(seconds=5)
     with ports.database.transaction() as session:
-        user = session.scalars(select(UserRecord).where(UserRecord.email == EMAIL)).one()
+        user = session.scalars(select(models.User).where(models.User.email == EMAIL)).one()
         link = make_link(ports, session, user, LinkPurpose.SET_PASSWORD)
 
     set_password(ports, NOBODY, email=EMAIL, password="a whole new sentence", token=link)

@@ -8,13 +8,13 @@ from threading import Barrier
 import pytest
 from sqlalchemy import delete, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind, anonymous
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.keys import KeyState, Ring
 from app.domain.sign_in.tokens import Claims
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.domain.values.installation import KeyUnreadable, SchemaBehind
-from app.models import AuditRecord, ShopRecord, SigningKeyRecord
 from app.ports import Ports, ProcessCache
 from app.ports.process_cache import CachedKeyRing, VerifiedToken
 from app.services.identity.own_tokens import verify_own_token
@@ -72,7 +72,7 @@ def test_first_use_creates_an_active_and_a_next_key(ports: Ports) -> None:
 def test_ring_creation_is_audited_without_private_parts(ports: Ports) -> None:
     kids = set(ring(ports).ring.published)
     with ports.database.reading() as session:
-        rows = session.scalars(select(AuditRecord)).all()
+        rows = session.scalars(select(models.AuditEntry)).all()
     assert {row.subject_id for row in rows} == kids
     assert {row.action for row in rows} == {"keys.create"}
     assert {row.actor_kind for row in rows} == {"worker"}
@@ -91,7 +91,7 @@ def test_cached_ring_is_not_read_again_at_its_version(ports: Ports) -> None:
 def test_ring_without_version_reads_only_the_shop_row(ports: Ports) -> None:
     key_ring = ring(ports)
     with ports.database.transaction() as session:
-        session.execute(delete(SigningKeyRecord))
+        session.execute(delete(models.SigningKey))
     assert ring(ports) is key_ring
 
 
@@ -159,7 +159,7 @@ def test_four_processes_on_an_empty_database_create_one_ring(
 def test_missing_key_is_added_to_the_ring(ports: Ports, other: Ports) -> None:
     before = ring(ports)
     with ports.database.transaction() as session:
-        session.execute(delete(SigningKeyRecord).where(SigningKeyRecord.state == "next"))
+        session.execute(delete(models.SigningKey).where(models.SigningKey.state == "next"))
     after = ring(other)
     assert after.signer == before.signer
     assert states(other) == [KeyState.NEXT, KeyState.ACTIVE]
@@ -172,7 +172,7 @@ def test_first_use_inside_a_transaction_is_refused_with_a_reason(ports: Ports) -
 
 def test_missing_shop_row_error_says_what_to_do(ports: Ports) -> None:
     with ports.database.transaction() as session:
-        session.execute(delete(ShopRecord))
+        session.execute(delete(models.Shop))
     with pytest.raises(SchemaBehind, match="flask db upgrade"):
         ring(ports)
 

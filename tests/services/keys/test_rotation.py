@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from sqlalchemy import select, text
 from typing_extensions import override
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.keys import KeyState, SigningKey
 from app.domain.values.errors import PermissionDenied, Refused
-from app.models import AuditRecord, SigningKeyRecord
 from app.ports import Ports
 from app.ports.keys import KeyPair
 from app.services.identity.identify import identify
@@ -118,7 +118,9 @@ def test_rotation_is_audited_without_private_parts(ports: Ports, clock: FakeCloc
     )
     after = by_state(rotate_keys(ports, staff))
     with ports.database.reading() as session:
-        row = session.scalars(select(AuditRecord).where(AuditRecord.action == "keys.rotate")).one()
+        row = session.scalars(
+            select(models.AuditEntry).where(models.AuditEntry.action == "keys.rotate")
+        ).one()
     assert (row.actor_user_id, row.actor_name, row.address) == (
         7,
         "staff@example.com",
@@ -209,9 +211,9 @@ def test_keys_are_deleted_when_no_token_needs_them(
     assert delete_old_keys(other, WORKER) == 0
     assert ring(other).ring.version == version + 1
     with ports.database.reading() as session:
-        kids = session.scalars(select(SigningKeyRecord.kid)).all()
+        kids = session.scalars(select(models.SigningKey.kid)).all()
         forgotten = session.scalars(
-            select(AuditRecord.subject_id).where(AuditRecord.action == "keys.forget")
+            select(models.AuditEntry.subject_id).where(models.AuditEntry.action == "keys.forget")
         ).all()
     assert first.kid not in kids
     assert sorted(kids) == sorted(public.kid for public in published_keys(other))

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.keys import KeyState, Withdrawal
 from app.domain.values.errors import PermissionDenied, Refused, TokenRejected
-from app.models import AuditRecord, SessionRecord, SigningKeyRecord
 from app.ports import Ports, ProcessCache
 from app.services.identity.own_tokens import verify_own_token
 from app.services.keys import (
@@ -81,10 +81,10 @@ def test_withdrawn_key_verifies_nothing_in_any_process_and_the_next_key_signs(
     assert states == [KeyState.NEXT, KeyState.ACTIVE, KeyState.WITHDRAWN]
     with ports.database.reading() as session:
         kept = session.scalars(
-            select(SigningKeyRecord.private_key).where(SigningKeyRecord.kid == leaked)
+            select(models.SigningKey.private_key).where(models.SigningKey.kid == leaked)
         ).one()
         entry = session.scalars(
-            select(AuditRecord).where(AuditRecord.action == "keys.withdraw")
+            select(models.AuditEntry).where(models.AuditEntry.action == "keys.withdraw")
         ).one()
     assert kept == ""
     assert entry.subject_id == leaked
@@ -98,7 +98,7 @@ def test_only_sessions_that_the_key_signed_end(ports: Ports, clock: FakeClock) -
     user = make_user(ports)
     early = sign_in(ports, user)
     with ports.database.transaction() as session:
-        session.execute(update(SessionRecord).values(in_console=True))
+        session.execute(update(models.Session).values(in_console=True))
     sign_in(ports, user)
     clock.pass_(minutes=6)
     leaked = kid_in(ports, KeyState.ACTIVE)
@@ -109,7 +109,7 @@ def test_only_sessions_that_the_key_signed_end(ports: Ports, clock: FakeClock) -
     assert withdraw_keys(ports, OPERATOR, [leaked]).sessions == 1
     assert is_valid(ports, late.access)
     with ports.database.reading() as session:
-        left = session.scalars(select(SessionRecord.in_console).order_by(SessionRecord.id)).all()
+        left = session.scalars(select(models.Session.in_console).order_by(models.Session.id)).all()
     assert left == [True, False]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Executable, Row, Select, select
 
+from app import models
 from app.domain.values.pages import Page, PageRequest
-from app.models import AddressRecord
 from app.ports import Ports
 from app.services.lists import paging
 from app.services.lists.paging import Order, Parents, read_rows, read_rows_by_parent
@@ -15,9 +15,9 @@ from tests.builders.addresses import make_address
 from tests.builders.people import make_user
 from tests.fixtures.statements import recorded_statements, selects
 
-QUERY: Select[*tuple[object, ...]] = select(AddressRecord.city)
-BY_KEY = Order((AddressRecord.id,), descending=True)
-BY_CITY = Order((AddressRecord.city, AddressRecord.id))
+QUERY: Select[*tuple[object, ...]] = select(models.Address.city)
+BY_KEY = Order((models.Address.id,), descending=True)
+BY_CITY = Order((models.Address.city, models.Address.id))
 LENGTHS = (0, 1, 3, 5, 4)
 """How many addresses each person has."""
 
@@ -40,12 +40,12 @@ def pages_of(
 ) -> Mapping[int, Rows]:
     with ports.database.reading() as session:
         return read_rows_by_parent(
-            ports, session, QUERY, Parents(AddressRecord.user_id, people), order, request
+            ports, session, QUERY, Parents(models.Address.user_id, people), order, request
         )
 
 
 def page_of(ports: Ports, person: int, order: Order, request: PageRequest) -> Rows:
-    query = QUERY.where(AddressRecord.user_id == person)
+    query = QUERY.where(models.Address.user_id == person)
     with ports.database.reading() as session:
         return read_rows(ports, session, query, order, request)
 
@@ -109,10 +109,10 @@ def test_statement_for_many_parents_is_not_cached(
         return make(*args)
 
     monkeypatch.setattr(paging, "_statement_by_parent", recorded)
-    query = select(AddressRecord.city, AddressRecord.id)
+    query = select(models.Address.city, models.Address.id)
     with ports.database.reading() as session:
         for keys in (people, people, people[:1], people[1:2]):
-            parents = Parents(AddressRecord.user_id, keys)
+            parents = Parents(models.Address.user_id, keys)
             read_rows_by_parent(ports, session, query, parents, BY_CITY, PageRequest(10))
     assert made == [8, 8, 1]
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Row, Select, select
 
+from app import models
 from app.domain.values.errors import Refused
 from app.domain.values.pages import Counts, Page, PageRequest, make_cursor, read_cursor
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.lists import paging
 from app.services.lists.paging import Order, read_page, with_conditions
@@ -24,10 +24,10 @@ from tests.fixtures.statements import recorded_statements, selects
 pytestmark = pytest.mark.both_databases
 
 LENGTH = 23
-BY_KEY = Order((UserRecord.id,))
-BY_NAME = Order((UserRecord.last_name, UserRecord.id))
-BY_NAMES = Order((UserRecord.last_name, UserRecord.first_name, UserRecord.id))
-BY_AGE = Order((UserRecord.date_joined, UserRecord.id))
+BY_KEY = Order((models.User.id,))
+BY_NAME = Order((models.User.last_name, models.User.id))
+BY_NAMES = Order((models.User.last_name, models.User.first_name, models.User.id))
+BY_AGE = Order((models.User.date_joined, models.User.id))
 ORDERS = (BY_KEY, BY_NAME, BY_NAMES, BY_AGE)
 
 
@@ -42,7 +42,7 @@ def people(ports: Ports) -> None:
     now = ports.clock.now()
     with ports.database.transaction() as session:
         session.add_all(
-            UserRecord(
+            models.User(
                 email=f"{number}@example.com",
                 first_name=("", "Zoë", "ann", "Ann")[number % 4],
                 last_name=("", "a", "B", "É", "zz")[number % 5],
@@ -56,7 +56,7 @@ def people(ports: Ports) -> None:
 @cache
 def query_of(up_to: int) -> Select[*tuple[object, ...]]:
     """Return the same query whenever it's asked for, as a module's constant is."""
-    return select(UserRecord.email).where(UserRecord.id <= up_to)
+    return select(models.User.email).where(models.User.id <= up_to)
 
 
 def page_of(
@@ -64,7 +64,7 @@ def page_of(
 ) -> Page[str]:
     query = query_of(up_to)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, request, email, select(UserRecord.id))
+        return read_page(ports, session, query, order, request, email, select(models.User.id))
 
 
 def email(row: Row[*tuple[object, ...]]) -> str:
@@ -120,8 +120,8 @@ def test_page_knows_whether_neighbors_exist(ports: Ports) -> None:
 def test_page_is_stable_when_earlier_items_are_deleted(ports: Ports) -> None:
     first = page_of(ports, PageRequest(5))
     with ports.database.transaction() as session:
-        session.delete(session.get_one(UserRecord, 2))
-        session.delete(session.get_one(UserRecord, 5))  # whose row the cursor stands for
+        session.delete(session.get_one(models.User, 2))
+        session.delete(session.get_one(models.User, 5))  # whose row the cursor stands for
 
     cursor = read_cursor(first.cursors[-1], "after")
     assert page_of(ports, PageRequest(2, cursor=cursor)).items == (
@@ -232,14 +232,14 @@ def test_statement_of_a_constant_query_is_made_once_for_all_depths(
     for size in (1, 4, 9):
         list(walk(ports, BY_NAME, size))
     assert made == []
-    query = query_of(1000).where(UserRecord.is_staff.is_(False))
+    query = query_of(1000).where(models.User.is_staff.is_(False))
     with ports.database.reading() as session:
         read_page(ports, session, query, BY_NAME, PageRequest(4), email)
     assert len(made) == 1
 
 
 def test_statements_are_forgotten_with_their_query(ports: Ports) -> None:
-    query = query_of(1000).where(UserRecord.is_staff.is_(False))
+    query = query_of(1000).where(models.User.is_staff.is_(False))
     with ports.database.reading() as session:
         for cursor in ((), (4,)):
             read_page(ports, session, query, BY_KEY, PageRequest(4, cursor=cursor), email)
@@ -252,4 +252,4 @@ def test_statements_are_forgotten_with_their_query(ports: Ports) -> None:
 def test_query_without_conditions_stays_the_same(ports: Ports) -> None:
     query = query_of(1000)
     assert with_conditions(query, ()) is query
-    assert with_conditions(query, [UserRecord.is_staff.is_(True)]) is not query
+    assert with_conditions(query, [models.User.is_staff.is_(True)]) is not query

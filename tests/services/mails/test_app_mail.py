@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete, update
 
+from app import models
 from app.domain.accounts.email_links import LIFETIMES, LinkPurpose
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
@@ -14,7 +15,6 @@ from app.domain.mails.mail_log import MailFilter, MailStatus
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks import TEMPORARY_URL
-from app.models import AppRecord, OutboxMailRecord, WebhookRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
 from app.services.deliveries.fanout import fan_out_events
@@ -159,7 +159,7 @@ def test_one_of_two_apps_is_enough(shop: MailingShop, clock: FakeClock) -> None:
     failing = shop.make_listener(USERS, name="Broken")
     shop.make_listener(USERS, name="Mailer")
     with shop.ports.database.transaction() as session:
-        broken = update(WebhookRecord).where(WebhookRecord.id == failing)
+        broken = update(models.Webhook).where(models.Webhook.id == failing)
         session.execute(broken.values(is_active=False))
     shop.ask()
     shop.work()
@@ -167,10 +167,10 @@ def test_one_of_two_apps_is_enough(shop: MailingShop, clock: FakeClock) -> None:
 
 
 GOES_AWAY = {
-    "webhook-disabled": update(WebhookRecord).values(is_active=False),
-    "app-deactivated": update(AppRecord).values(is_active=False),
-    "webhook-deleted": delete(WebhookRecord),
-    "app-deleted": delete(AppRecord),
+    "webhook-disabled": update(models.Webhook).values(is_active=False),
+    "app-deactivated": update(models.App).values(is_active=False),
+    "webhook-deleted": delete(models.Webhook),
+    "app-deleted": delete(models.App),
 }
 
 
@@ -234,7 +234,7 @@ def test_email_that_an_older_worker_is_sending_is_left_alone(
     shop.ask()
     claimed = clock.now() + timedelta(minutes=5)
     with shop.ports.database.transaction() as session:
-        mail = session.get_one(OutboxMailRecord, 1)
+        mail = session.get_one(models.OutboxMail, 1)
         mail.lease, mail.next_attempt_at = "older", claimed
     fan_out_events(shop.ports, WORKER)
     work_off(shop.ports)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import delete
 
+from app import models
 from app.adapters.mail.mailer import SmtpMailer
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.authorization.permissions import Permission
@@ -12,7 +13,6 @@ from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.mail_log import MailEntry, MailStatus
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
-from app.models import OutboxMailRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
 from app.services.accounts.password_resets import send_reset_link
@@ -93,7 +93,7 @@ def test_new_link_works_and_goes_to_the_current_email(
     sent = make_mail(ports, user_id=clara, recipient="former@example.com", redirect_url=SHOP)
     resend_mail(ports, support, sent, CONSOLE)
     with ports.database.transaction() as session:
-        session.execute(delete(OutboxMailRecord).where(OutboxMailRecord.id == sent))
+        session.execute(delete(models.OutboxMail).where(models.OutboxMail.id == sent))
     [mail] = mails(ports)
     assert (mail.kind, mail.recipient) == (MailKind.PASSWORD_RESET, CLARA)
     assert mail.values["link"].startswith(f"{SHOP}?email=")

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import Connection, Engine, event, select
 from typing_extensions import override
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.mails.own_templates import OwnTemplate
-from app.models import OutboxMailRecord, ResetRequestRecord
 from app.ports import Ports
 from app.ports.mail import MailUndeliverable
 from app.services.mails.mail_templates import save_template
@@ -71,9 +71,9 @@ def test_worker_sends_by_the_shops_own_template(posting: Ports, mailer: FakePost
     assert 'href="https://shop.example.com/?token=sesame"' in mail.html
 
 
-def _records(ports: Ports) -> list[OutboxMailRecord]:
+def _records(ports: Ports) -> list[models.OutboxMail]:
     with ports.database.reading() as session:
-        return list(session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)))
+        return list(session.scalars(select(models.OutboxMail).order_by(models.OutboxMail.id)))
 
 
 def test_worker_claims_a_batch_at_a_time_whatever_the_plan(
@@ -243,7 +243,7 @@ def test_failing_link_delays_no_mail(posting: Ports, mailer: FakePost) -> None:
     _promise(posting)
     make_user(posting, "bob@example.com")
     with posting.database.transaction() as session:
-        request = ResetRequestRecord(
+        request = models.ResetRequest(
             email="bob@example.com",
             redirect_url="http://localhost:3000/",
             caller={"kind": "UNKNOWN"},

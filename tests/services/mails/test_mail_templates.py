@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.adapters.mail.own_templates import JinjaOwnTemplates
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
@@ -16,7 +17,6 @@ from app.domain.mails.own_templates import KEPT_VERSIONS, OwnTemplate
 from app.domain.mails.values import lifetime_values, sample_mail
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
-from app.models import MailTemplateRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.mails.mail_templates import (
@@ -66,7 +66,7 @@ def sent(ports: Ports, mail: Mail = MAIL) -> RenderedMail:
 def spoil(ports: Ports, html: str) -> None:
     """Change the stored template as a former release with other rules may have left it."""
     with ports.database.transaction() as session:
-        session.execute(update(MailTemplateRecord).values(html=html))
+        session.execute(update(models.MailTemplate).values(html=html))
 
 
 def test_saved_template_replaces_ours_until_the_default_is_restored(ports: Ports) -> None:
@@ -179,7 +179,7 @@ def test_oldest_versions_are_deleted(ports: Ports) -> None:
     for based_on in range(KEPT_VERSIONS + 3):
         save(ports, based_on=based_on)
     with ports.database.reading() as session:
-        versions = list(session.scalars(select(MailTemplateRecord.version)))
+        versions = list(session.scalars(select(models.MailTemplate.version)))
     assert sorted(versions) == list(range(4, KEPT_VERSIONS + 4))
 
 

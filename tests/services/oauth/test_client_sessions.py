@@ -11,12 +11,12 @@ import jwt
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.adapters.metrics import PrometheusMetrics
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.oauth import DEFAULT_SCOPES, OFFLINE, OAuthClient
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import Hold
-from app.models import AuditRecord, OAuthClientSessionRecord, SessionRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.services.hosted import HostedSession, replace_hosted_session, sign_out_of_hosted_pages
@@ -159,7 +159,7 @@ def test_session_id_belongs_to_a_sign_in_and_a_client(ports: Ports) -> None:
 def opened(ports: Ports, person: Actor, user_id: int) -> HostedSession:
     with ports.database.reading() as session:
         token = session.scalars(
-            select(SessionRecord.token).where(SessionRecord.id == person.session_id)
+            select(models.Session.token).where(models.Session.id == person.session_id)
         ).one()
     return HostedSession(token, user_id, ports.clock.now())
 
@@ -195,9 +195,11 @@ def test_client_that_does_not_answer_is_tried_again(ports: Ports, clock: FakeClo
         sids.add(claims_of(ports, request, client)["sid"])
     assert (attempts, sids) == (11, {granted.sid})
     with ports.database.reading() as session:
-        assert session.scalar(select(OAuthClientSessionRecord.id)) is None
+        assert session.scalar(select(models.OAuthClientSession.id)) is None
         entry = session.scalars(
-            select(AuditRecord).where(AuditRecord.action == "oauth_client.logout_failed")
+            select(models.AuditEntry).where(
+                models.AuditEntry.action == "oauth_client.logout_failed"
+            )
         ).one()
     assert entry.after == {"reason": "The client answered with HTTP 503."}
     assert "eyJ" not in json.dumps(entry.after)
@@ -291,9 +293,9 @@ def test_report_to_a_client_that_cannot_be_reached_ends_after_two_days(
         clock.pass_(hours=hours)
         assert report_ended_sessions(sent, WORKER) == 2
     with ports.database.reading() as session:
-        assert session.scalar(select(OAuthClientSessionRecord.id)) is None
-        failed = AuditRecord.action == "oauth_client.logout_failed"
-        entry = session.scalars(select(AuditRecord).where(failed)).one()
+        assert session.scalar(select(models.OAuthClientSession.id)) is None
+        failed = models.AuditEntry.action == "oauth_client.logout_failed"
+        entry = session.scalars(select(models.AuditEntry).where(failed)).one()
     assert entry.after == {"reason": "It didn't answer in time."}
     shown = metrics.render([]).decode()
     assert 'latchkey_logout_reports_total{result="failed"} 3.0' in shown
@@ -380,7 +382,7 @@ def test_clients_without_a_uri_and_disabled_ones_are_not_called(ports: Ports) ->
         pass
     assert http.requests == []
     with ports.database.reading() as session:
-        assert session.scalar(select(OAuthClientSessionRecord.id)) is None
+        assert session.scalar(select(models.OAuthClientSession.id)) is None
 
 
 def test_restored_copy_reports_nothing(ports: Ports, clock: FakeClock) -> None:

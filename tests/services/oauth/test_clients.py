@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, STAFF_SCOPE, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import COMMAND_LINE, EMAIL, OFFLINE, OPENID
 from app.domain.values.errors import PermissionDenied, Refused
-from app.models import AuditRecord, OAuthConsentRecord
 from app.ports import Ports
 from app.services.oauth.clients import (
     ClientChange,
@@ -104,7 +104,7 @@ def test_keys_end_the_secrets_before_them(ports: Ports) -> None:
     new = rotate_client_secret(ports, OPERATOR, client.id)
     assert is_client_secret(ports, NOBODY, client.client, new.secret)
     with ports.database.reading() as session:
-        entries = session.query(AuditRecord).filter_by(action="oauth_client.update").all()
+        entries = session.query(models.AuditEntry).filter_by(action="oauth_client.update").all()
     assert [entry.after.get("secrets_ended") for entry in entries] == [None, 2, None]
 
 
@@ -160,7 +160,7 @@ def test_programs_are_disconnected_by_those_who_manage_the_person(ports: Ports) 
     chief = actor_of(ports, make_staff(ports, "chief@example.com", Permission.MANAGE_STAFF))
     disconnect_program_of_user(ports, chief, staff, client.id)
     with ports.database.reading() as session:
-        assert session.query(OAuthConsentRecord).count() == 0
+        assert session.query(models.OAuthConsent).count() == 0
 
 
 def test_disabled_client_is_unknown_and_deleted_one_leaves_no_session(ports: Ports) -> None:
@@ -173,7 +173,7 @@ def test_disabled_client_is_unknown_and_deleted_one_leaves_no_session(ports: Por
     delete_client(ports, OPERATOR, client.id)
     assert len(sessions_of(ports, user)) == before - 1
     with ports.database.reading() as session:
-        actions = [entry.action for entry in session.query(AuditRecord)]
+        actions = [entry.action for entry in session.query(models.AuditEntry)]
     assert [action for action in actions if action.startswith("oauth_client")] == [
         "oauth_client.create",
         "oauth_client.update",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import COMMAND_LINE, DEFAULT_SCOPES, OFFLINE, OAuthClient
@@ -13,7 +14,6 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_log import SignInPlace
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused, TrafficClosed
 from app.domain.values.ids import to_global_id
-from app.models import AuditRecord, OAuthDeviceCodeRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.clients import ClientChange, update_client
@@ -101,8 +101,8 @@ def test_person_lets_in_the_device_that_shows_the_code(ports: Ports, kiosk: OAut
     assert [each.name for each in list_connected_programs(ports, person)] == ["Kiosk"]
     assert poll(ports, kiosk, codes) is None
     with ports.database.reading() as session:
-        actions = [entry.action for entry in session.query(AuditRecord)]
-        assert session.query(OAuthDeviceCodeRecord).count() == 0
+        actions = [entry.action for entry in session.query(models.AuditEntry)]
+        assert session.query(models.OAuthDeviceCode).count() == 0
     assert "oauth_consent.allow_device" in actions
 
 

@@ -7,12 +7,12 @@ import jwt
 import pytest
 from sqlalchemy import Connection, Engine, event, insert
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.oauth import DEFAULT_SCOPES, OFFLINE, OAuthClient
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TrafficClosed
-from app.models import OAuthConsentRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.oauth.client_tokens import find_issued_token, revoke_grant
@@ -126,8 +126,8 @@ def test_consent_that_is_stored_in_two_tabs_at_once_has_the_scopes_of_both(ports
     rows = [{"user_id": user, "client_id": client.id, "scope": "email", **times}]
 
     def add(connection: Connection, _cursor: object, statement: str, *_rest: object) -> None:
-        if rows and statement.startswith(f"INSERT INTO {OAuthConsentRecord.__tablename__}"):
-            connection.execute(insert(OAuthConsentRecord), rows.pop())
+        if rows and statement.startswith(f"INSERT INTO {models.OAuthConsent.__tablename__}"):
+            connection.execute(insert(models.OAuthConsent), rows.pop())
 
     event.listen(Engine, "before_cursor_execute", add)
     try:

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, insert, select
 
+from app import models
 from app.domain.audit import AuditFilter
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.events import EventType, ProductUpdated
@@ -15,14 +16,6 @@ from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks import TEMPORARY_URL
-from app.models import (
-    AppRecord,
-    KnownDeviceRecord,
-    OutboxEventRecord,
-    OutboxMailRecord,
-    SessionRecord,
-    WebhookRecord,
-)
 from app.ports import Ports
 from app.services.accounts.account_details import Details, update_account
 from app.services.apps.app_tokens import TokenOptions, create_app_token, list_app_tokens
@@ -71,11 +64,11 @@ def test_many_rows_are_deleted_in_one_round(ports: Ports, clock: FakeClock) -> N
         for number in range(MANY)
     ]
     with ports.database.transaction() as session:
-        session.execute(insert(SessionRecord), rows)
+        session.execute(insert(models.Session), rows)
     sign_in(ports, ann)
     assert clean_up(ports, WORKER).sessions == MANY
     with ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(SessionRecord)) == 1
+        assert session.scalar(select(func.count()).select_from(models.Session)) == 1
 
 
 def test_expired_login_failures_are_deleted(ports: Ports, clock: FakeClock) -> None:
@@ -98,7 +91,7 @@ def test_deliveries_and_processed_events_are_deleted_after_fourteen_days(
         add_event(ports, WORKER, session, ProductUpdated(1))
         add_event(ports, WORKER, session, ProductUpdated(2))
         session.flush()
-        session.scalars(select(OutboxEventRecord)).first().closed_at = clock.now()  # type: ignore[union-attr]
+        session.scalars(select(models.OutboxEvent)).first().closed_at = clock.now()  # type: ignore[union-attr]
     clock.pass_(hours=13 * 24)
     assert (clean_up(ports, WORKER).deliveries, clean_up(ports, WORKER).events) == (0, 0)
     clock.pass_(hours=25)
@@ -158,7 +151,7 @@ def test_unused_device_is_forgotten_after_a_year_but_the_last_one_stays(
     clock.pass_(hours=3)
     assert clean_up(ports, WORKER).known_devices == 1
     with ports.database.reading() as session:
-        kept = session.execute(select(KnownDeviceRecord.user_id, KnownDeviceRecord.device)).all()
+        kept = session.execute(select(models.KnownDevice.user_id, models.KnownDevice.device)).all()
     assert sorted(map(tuple, kept)) == [(ann, "laptop"), (bob, "phone")]
 
 
@@ -229,8 +222,8 @@ def test_temporary_endpoints_are_deleted_with_their_apps_after_a_day(
     clock.pass_(hours=1)
     assert clean_up(ports, WORKER).temporary_endpoints == 2
     with ports.database.reading() as session:
-        assert session.scalars(select(AppRecord.id)).all() == [kept]
-        assert session.scalars(select(WebhookRecord.target_url)).all() == [
+        assert session.scalars(select(models.App.id)).all() == [kept]
+        assert session.scalars(select(models.Webhook.target_url)).all() == [
             "https://app.example.com/hook"
         ]
 
@@ -250,5 +243,5 @@ def test_mail_log_is_kept_for_the_days_of_the_setting_and_waiting_mail_longer(
     clock.pass_(seconds=1)
     assert clean_up(chosen, WORKER).mails == 1
     with ports.database.reading() as session:
-        [waiting] = session.scalars(select(OutboxMailRecord)).all()
+        [waiting] = session.scalars(select(models.OutboxMail)).all()
     assert waiting.next_attempt_at is not None

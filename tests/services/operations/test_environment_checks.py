@@ -9,6 +9,7 @@ import pytest
 from redis import Redis
 from sqlalchemy import update
 
+from app import models
 from app.adapters.mail.mailer import SmtpMailer
 from app.adapters.mail.own_templates import JinjaOwnTemplates
 from app.adapters.queue.throttle_redis import connect_redis_throttle
@@ -18,7 +19,6 @@ from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.installation import CheckResult, CheckState
-from app.models import ForwardingRecord, MailTemplateRecord
 from app.ports import Ports
 from app.services.mails.mail_templates import save_template
 from app.services.operations.background_work import read_worker_status, record_heartbeat
@@ -78,7 +78,7 @@ def test_every_check_is_run(at: Later, provider: OwnProvider, tmp_path: Path) ->
     make_mailing_shop(at()).make_listener(Permission.MANAGE_USERS)
     with at().database.transaction() as session:
         seen = at().clock.now()
-        session.add(ForwardingRecord(peer="198.51.100.9", requests=3, last_seen_at=seen))
+        session.add(models.Forwarding(peer="198.51.100.9", requests=3, last_seen_at=seen))
     (tmp_path / "invitation.txt").write_text("Welcome")
     with_folder = replace(at(), own_templates=JinjaOwnTemplates(str(tmp_path)))
     subjects = {check.subject for check in run_checks(with_folder, OPERATOR)}
@@ -174,7 +174,7 @@ def test_broken_email_templates_are_reported(at: Later, tmp_path: Path) -> None:
     assert broken.message.startswith(f"{tmp_path}/staff_invitation.html:2: ")
     assert broken.remedy == "Fix the file. Until then, the default is sent."
     with at().database.transaction() as session:
-        session.execute(update(MailTemplateRecord).values(html="<p>{{ gone }}</p>"))
+        session.execute(update(models.MailTemplate).values(html="<p>{{ gone }}</p>"))
     [stored] = found(at(), "email templates")
     assert stored.state is CheckState.WARNING
     assert stored.message == (
@@ -235,7 +235,7 @@ def test_untrusted_proxies_are_reported_for_a_day(at: Later) -> None:
     with at().database.transaction() as session:
         for peer, age in (("198.51.100.9", 1), ("198.51.100.10", 30)):
             seen = at(hours=-age).clock.now()
-            session.add(ForwardingRecord(peer=peer, requests=3, last_seen_at=seen))
+            session.add(models.Forwarding(peer=peer, requests=3, last_seen_at=seen))
     [finding] = found(at(), "forwarded headers")
     assert finding.state is CheckState.WARNING
     assert "198.51.100.9," in finding.message

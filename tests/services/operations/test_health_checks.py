@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select, update
 
+from app import models
 from app.adapters.database.schema import AlembicSchema
 from app.adapters.keys.signing_keys import RsaKeyStore
 from app.adapters.queue.throttle_redis import connect_redis_throttle
@@ -20,7 +21,6 @@ from app.domain.values.installation import (
     SchemaBehind,
     Unreachable,
 )
-from app.models import AuditRecord
 from app.ports import Ports, ProcessCache
 from app.services.keys import ring, withdraw_keys
 from app.services.operations.background_work import record_heartbeat
@@ -30,7 +30,7 @@ from tests.builders.people import make_user
 from tests.fakes.clock import FakeClock
 from tests.fakes.keys import ReadyKeyStore, pem, private_key
 
-_LAST = AuditRecord.id == select(func.max(AuditRecord.id)).scalar_subquery()
+_LAST = models.AuditEntry.id == select(func.max(models.AuditEntry.id)).scalar_subquery()
 NOWHERE = "postgresql://nobody:geheim@127.0.0.1:1/nowhere"
 
 
@@ -134,7 +134,9 @@ def test_long_audit_log_that_is_kept_forever_is_a_warning(ports: Ports) -> None:
     create_group(ports, OPERATOR, NewGroup("noted"))
     assert "audit log" not in [check.subject for check in run_checks(ports, OPERATOR)]
     with ports.database.transaction() as session:
-        session.execute(update(AuditRecord).values(id=AuditRecord.id + 5_000_000).where(_LAST))
+        session.execute(
+            update(models.AuditEntry).values(id=models.AuditEntry.id + 5_000_000).where(_LAST)
+        )
     finding = found(ports, "audit log")
     assert finding.state is CheckState.WARNING
     assert " entries, since " in finding.message

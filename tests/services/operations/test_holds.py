@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select, update
 
+from app import models
 from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
@@ -13,14 +14,6 @@ from app.domain.events import ProductUpdated
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.values.errors import Refused
 from app.domain.values.installation import DatabaseUnavailable
-from app.models import (
-    AppInstallationRecord,
-    AuditRecord,
-    DeliveryRecord,
-    InstallationMarkRecord,
-    OutboxMailRecord,
-    ResetRequestRecord,
-)
 from app.ports import Ports, ProcessCache
 from app.ports.http import HttpResponse
 from app.services.accounts.password_resets import answer_reset_requests
@@ -83,7 +76,7 @@ def _fill(ports: Ports) -> None:
         add_event(ports, OPERATOR, session, ProductUpdated(1))
         add_mail(ports, session, Mail(MailKind.PASSWORD_RESET, "old@example.com", {}))
         session.add(
-            ResetRequestRecord(
+            models.ResetRequest(
                 email="nobody@example.com",
                 redirect_url="",
                 caller={},
@@ -91,7 +84,7 @@ def _fill(ports: Ports) -> None:
             )
         )
         session.add(
-            AppInstallationRecord(
+            models.AppInstallation(
                 app_name="Till",
                 manifest_url="https://till.example.com/manifest",
                 permissions="",
@@ -112,7 +105,7 @@ def _sends_nothing(held: Ports) -> None:
     send_due_mail(held, WORKER)
     assert held.http.requests == []  # type: ignore[attr-defined]
     with held.database.reading() as session:
-        sent = select(OutboxMailRecord.id).where(OutboxMailRecord.attempts > 0)
+        sent = select(models.OutboxMail.id).where(models.OutboxMail.attempts > 0)
         assert session.scalars(sent).all() == []
 
 
@@ -161,12 +154,12 @@ def test_database_of_another_server_is_held(postgresql_url: str, clock: FakeCloc
     assert check_installation(home, WORKER) is None
     with ports.database.transaction() as session:
         marks = session.scalars(
-            select(InstallationMarkRecord.value).where(InstallationMarkRecord.kind == "database")
+            select(models.InstallationMark.value).where(models.InstallationMark.kind == "database")
         ).all()
         assert len(marks) == 1
         session.execute(
-            update(InstallationMarkRecord)
-            .where(InstallationMarkRecord.kind == "database")
+            update(models.InstallationMark)
+            .where(models.InstallationMark.kind == "database")
             .values(value="1/2")
         )
     hold = check_installation(process(ports), WORKER)
@@ -180,8 +173,8 @@ def test_copy_stays_held_while_its_server_is_away(postgresql_url: str, clock: Fa
     assert check_installation(home, WORKER) is None
     with ports.database.transaction() as session:
         session.execute(
-            update(InstallationMarkRecord)
-            .where(InstallationMarkRecord.kind == "database")
+            update(models.InstallationMark)
+            .where(models.InstallationMark.kind == "database")
             .values(value="1/2")
         )
     copy = process(ports)
@@ -224,7 +217,7 @@ def test_links_that_are_requested_meanwhile_are_sent(home: Ports, clock: FakeClo
     send_due_mail(copy, WORKER)
     with copy.database.reading() as session:
         tried = session.scalars(
-            select(OutboxMailRecord.recipient).where(OutboxMailRecord.attempts > 0)
+            select(models.OutboxMail.recipient).where(models.OutboxMail.attempts > 0)
         ).all()
     assert tried == ["new@example.com"]
 
@@ -248,11 +241,11 @@ def test_resuming_sends_what_was_chosen_and_discards_the_rest(
     assert work_off(copy) == 0
     assert fan_out_events(copy, WORKER) == 0
     with copy.database.reading() as session:
-        delivery = session.scalars(select(DeliveryRecord)).one()
+        delivery = session.scalars(select(models.Delivery)).one()
         entry = session.scalars(
-            select(AuditRecord).where(AuditRecord.action == "shop.resume")
+            select(models.AuditEntry).where(models.AuditEntry.action == "shop.resume")
         ).one()
-        mail = session.scalars(select(OutboxMailRecord)).one()
+        mail = session.scalars(select(models.OutboxMail)).one()
     assert (delivery.status, delivery.given_up) == (
         "FAILED",
         "Not sent: it was held in a restored copy.",

@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import JSON, Column, create_engine, insert, select
 from typing_extensions import override
 
+from app import models
 from app.adapters.keys.encryption import AesEncryption
 from app.adapters.keys.signing_keys import RsaKeyStore
 from app.adapters.system import SystemClock
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.installation import CheckResult, CheckState, KeyUnreadable
-from app.models import SigningKeyRecord, WebhookRecord
 from app.ports import Ports, ProcessCache
 from app.services.keys import ring
 from app.services.operations import stored_secrets
@@ -84,7 +84,7 @@ def rows_with_a_secret(ports: Ports, column: SecretColumn) -> list[dict[str, obj
         ]
         secret = ports.encryption.encrypt(purpose, f"secret {number}")
         row |= {column.column.key: column.prefix + secret}
-        if column.column.class_ is WebhookRecord:
+        if column.column.class_ is models.Webhook:
             row["custom_headers"] = encrypted_headers(ports, {"X-Key": f"header {number}"})
         rows.append(row)
     return rows
@@ -98,7 +98,7 @@ def first(sqlite_url: str, clock: FakeClock) -> Ports:
     engine = create_engine(sqlite_url)  # without foreign keys
     with engine.begin() as connection:
         for column in SECRET_COLUMNS:
-            if column.column.class_ is not SigningKeyRecord:
+            if column.column.class_ is not models.SigningKey:
                 table = column.column.class_.__table__
                 connection.execute(insert(table), rows_with_a_secret(made, column))
     engine.dispose()
@@ -107,7 +107,7 @@ def first(sqlite_url: str, clock: FakeClock) -> Ports:
 
 def stored(ports: Ports) -> list[object]:
     with ports.database.reading() as session:
-        columns = (*(column.column for column in SECRET_COLUMNS), WebhookRecord.custom_headers)
+        columns = (*(column.column for column in SECRET_COLUMNS), models.Webhook.custom_headers)
         return [session.scalars(select(column)).all() for column in columns]
 
 

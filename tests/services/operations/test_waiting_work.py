@@ -8,18 +8,10 @@ import psycopg
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.events import ProductUpdated
 from app.domain.mails.mail import Mail, MailKind
-from app.models import (
-    AppInstallationRecord,
-    DeliveryRecord,
-    OAuthClientSessionRecord,
-    OutboxEventRecord,
-    OutboxMailRecord,
-    ResetRequestRecord,
-    ShopRecord,
-)
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.operations.background_work import find_waiting_work, read_backlog
@@ -67,13 +59,15 @@ def _mail_that_waits_for_an_app(ports: Ports) -> None:
     _mail(ports)
     later = ports.clock.now() + HOUR
     with ports.database.transaction() as session:
-        session.execute(update(OutboxMailRecord).values(awaited_event_id=1, next_attempt_at=later))
+        session.execute(
+            update(models.OutboxMail).values(awaited_event_id=1, next_attempt_at=later)
+        )
 
 
 def _reset_request(ports: Ports) -> None:
     with ports.database.transaction() as session:
         session.add(
-            ResetRequestRecord(
+            models.ResetRequest(
                 email="ann@example.com",
                 redirect_url="http://localhost:3000/",
                 caller={"kind": "UNKNOWN"},
@@ -86,7 +80,7 @@ def _installation(ports: Ports) -> None:
     now = ports.clock.now()
     with ports.database.transaction() as session:
         session.add(
-            AppInstallationRecord(
+            models.AppInstallation(
                 app_name="Mailer",
                 manifest_url="https://app.example.com/manifest",
                 caller={},
@@ -99,7 +93,7 @@ def _installation(ports: Ports) -> None:
 
 def _ended_session(ports: Ports) -> None:
     """Store a session that has ended and that a client is to be told of."""
-    ended = OAuthClientSessionRecord(
+    ended = models.OAuthClientSession(
         client_id=make_client(ports).client.id,
         sid="sid",
         issuer="https://shop.example.com",
@@ -113,7 +107,7 @@ def _ended_session(ports: Ports) -> None:
 def _closed_storefront(ports: Ports) -> None:
     values = {"allow_storefront_traffic": False, "storefront_opens_at": ports.clock.now()}
     with ports.database.transaction() as session:
-        session.execute(update(ShopRecord).values(values))
+        session.execute(update(models.Shop).values(values))
 
 
 @pytest.mark.parametrize(
@@ -140,12 +134,12 @@ def test_what_is_not_due_yet_names_no_task(ports: Ports, clock: FakeClock) -> No
     for make in (_event, _delivery, _mail, _installation, _closed_storefront):
         make(ports)
     later = clock.now() + HOUR
-    for record in (DeliveryRecord, OutboxMailRecord, AppInstallationRecord):
+    for record in (models.Delivery, models.OutboxMail, models.AppInstallation):
         with ports.database.transaction() as session:
             session.execute(update(record).values(next_attempt_at=later))
     with ports.database.transaction() as session:
-        session.execute(update(OutboxEventRecord).values(closed_at=clock.now()))
-        session.execute(update(ShopRecord).values(storefront_opens_at=later))
+        session.execute(update(models.OutboxEvent).values(closed_at=clock.now()))
+        session.execute(update(models.Shop).values(storefront_opens_at=later))
 
     assert find_waiting_work(ports, WORKER) == frozenset()
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType, ProductUpdated
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
@@ -30,7 +30,7 @@ def issuers(ports: Ports) -> list[str]:
     fan_out_events(ports, WORKER)
     trigger_webhook(ports, OPERATOR, to_global_id("Webhook", webhook), product_id(product))
     with ports.database.reading() as session:
-        return list(session.scalars(select(DeliveryRecord.issuer).order_by(DeliveryRecord.id)))
+        return list(session.scalars(select(models.Delivery.issuer).order_by(models.Delivery.id)))
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.mail import Mail, MailKind
-from app.models import OutboxMailRecord, UserRecord
 from app.ports import Ports
 from app.services.outbox.publisher import add_mail
 from app.services.people.users import NewUser, create_user
@@ -21,13 +21,13 @@ def language_of_mail(ports: Ports, user_id: int | None) -> str:
     with ports.database.transaction() as session:
         add_mail(ports, session, MAIL, user_id=user_id)
     with ports.database.reading() as session:
-        newest = select(OutboxMailRecord.language_code).order_by(OutboxMailRecord.id.desc())
+        newest = select(models.OutboxMail.language_code).order_by(models.OutboxMail.id.desc())
         return session.scalars(newest.limit(1)).one()
 
 
 def change_user(ports: Ports, user_id: int, **values: object) -> None:
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).where(UserRecord.id == user_id).values(**values))
+        session.execute(update(models.User).where(models.User.id == user_id).values(**values))
 
 
 def test_mail_is_in_the_readers_language(ports: Ports) -> None:

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose, digest_of
 from app.domain.authorization.actor import OPERATOR, Actor, anonymous
 from app.domain.mails.mail import Mail, MailKind
-from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.outbox.security_notices import notify, notify_email_change
 from tests.builders.outbox import mails
@@ -30,9 +30,9 @@ def noticed(
     return mails(ports)[-1]
 
 
-def links(ports: Ports) -> list[AccountLinkRecord]:
+def links(ports: Ports) -> list[models.AccountLink]:
     with ports.database.reading() as session:
-        return list(session.scalars(select(AccountLinkRecord).order_by(AccountLinkRecord.id)))
+        return list(session.scalars(select(models.AccountLink).order_by(models.AccountLink.id)))
 
 
 def test_notice_says_what_when_and_where_from(ports: Ports) -> None:
@@ -91,7 +91,7 @@ def test_old_email_can_restore_itself_only_if_the_owner_changed_it(ports: Ports)
     manager = actor_of(ports, make_user(ports, "manager@example.com", is_staff=True))
     for actor, purposes in ((actor_of(ports, user_id), ["restore_email"]), (manager, [])):
         with ports.database.transaction() as session:
-            user = session.get_one(UserRecord, user_id)
+            user = session.get_one(models.User, user_id)
             notify_email_change(ports, actor, session, user, "old@example.com")
         mail = mails(ports)[-1]
         assert (mail.recipient, mail.values["new_email"]) == ("old@example.com", "new@example.com")

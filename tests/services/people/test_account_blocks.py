@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Refused
-from app.models import AuditRecord
 from app.ports import Ports
 from app.services.people.user_status import unblock_account
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user
@@ -28,7 +28,9 @@ def test_support_unblocks_a_customer(ports: Ports) -> None:
     assert unblock_account(ports, support, customer).id == customer
     assert not is_blocked(ports, customer)
     with ports.database.reading() as session:
-        [entry] = session.scalars(select(AuditRecord).where(AuditRecord.action == "user.unblock"))
+        [entry] = session.scalars(
+            select(models.AuditEntry).where(models.AuditEntry.action == "user.unblock")
+        )
     assert (entry.subject_id, entry.actor_user_id) == (str(customer), support.user_id)
     assert entry.before == {"blocked_until": "2026-03-01T13:00:00+00:00"}
 

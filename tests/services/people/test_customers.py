@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
 from app.services.identity.identify import identify
@@ -177,7 +177,7 @@ def test_deletion_removes_the_user_and_publishes_a_snapshot(ports: Ports, clerk:
     assert delete_customer(ports, clerk, to_global_id("User", ann)).first_name == "Ann"
     assert identify(ports, visit(pair.access)).actor.fault is not None
     with ports.database.reading() as session:
-        assert session.get(UserRecord, ann) is None
+        assert session.get(models.User, ann) is None
     [event] = events(ports)
     assert (event.type, event.subject_id) == ("CUSTOMER_DELETED", ann)
     [row] = trail(ports, "customer.delete")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor
@@ -12,7 +13,6 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page, PageRequest, read_cursor
-from app.models import UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.people.directory import (
     find_user,
@@ -233,23 +233,23 @@ def test_id_of_another_type_is_refused(ports: Ports, ids: tuple[str, ...]) -> No
 def test_search_words_follow_name_email_and_kind(ports: Ports) -> None:
     key = make_user(ports, "ann@example.com", first_name="Ann")
     with ports.database.transaction() as session:
-        user = session.get_one(UserRecord, key)
+        user = session.get_one(models.User, key)
         user.first_name, user.email, user.is_staff = "Berta", "b@example.com", True
     assert found(ports, "ann") == found(ports, "berta") == []
     assert emails(list_staff(ports, OPERATOR, ALL, UserFilter(search="berta"))) == ["b"]
     with ports.database.transaction() as session:
-        session.delete(session.get_one(UserRecord, key))
+        session.delete(session.get_one(models.User, key))
         session.flush()
-        assert session.scalars(select(UserWordRecord.word)).all() == []
+        assert session.scalars(select(models.UserWord.word)).all() == []
 
 
 def test_unrelated_changes_keep_the_search_words(ports: Ports) -> None:
     key = make_user(ports, "ann@example.com", first_name="Ann")
     with ports.database.transaction() as session:
-        for word in session.scalars(select(UserWordRecord)):
+        for word in session.scalars(select(models.UserWord)):
             session.delete(word)
     with ports.database.transaction() as session:
-        session.get_one(UserRecord, key).last_login = ports.clock.now()
+        session.get_one(models.User, key).last_login = ports.clock.now()
     assert found(ports, "ann") == []
 
 

@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.users import ERASED, without_texts
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
-from app.models import AuditRecord, ImportedRowRecord, OrderRecord
 from app.ports import Ports
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_lists import show_app
@@ -60,10 +60,12 @@ def test_orders_and_log_entries_stay_under_the_id(ports: Ports) -> None:
     person = make_person_with_traces(ports)
     erase_person(ports, OPERATOR, EMAIL)
     with ports.database.reading() as session:
-        order = session.get_one(OrderRecord, person.order)
-        entries = session.scalars(select(AuditRecord).where(AuditRecord.subject_type == "User"))
+        order = session.get_one(models.Order, person.order)
+        entries = session.scalars(
+            select(models.AuditEntry).where(models.AuditEntry.subject_type == "User")
+        )
         actions = {entry.action: entry for entry in entries}
-        row = session.get_one(ImportedRowRecord, ("user", person.id))
+        row = session.get_one(models.ImportedRow, ("user", person.id))
     assert order.user_email == f"user-{person.id}@erased.invalid"
     assert order.total > 0
     assert {"customer.update", "customer.delete", "user.erase"} <= set(actions)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.addresses import MAX_ADDRESSES, AddressChange, AddressKind
 from app.domain.accounts.search import UserFilter
 from app.domain.authorization.actor import OPERATOR
@@ -12,7 +13,6 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.models import UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.accounts.addresses import (
     create_address,
@@ -104,10 +104,10 @@ def test_address_that_makes_room_for_another_is_not_found(ports: Ports) -> None:
 
 def test_change_of_name_or_kind_keeps_words_of_addresses(ports: Ports, ann: int) -> None:
     with ports.database.transaction() as session:
-        session.get_one(UserRecord, ann).first_name = "Berta"
+        session.get_one(models.User, ann).first_name = "Berta"
     assert found(ports, "berta wrocław") == [ann]
     with ports.database.transaction() as session:
-        session.get_one(UserRecord, ann).is_staff = True
+        session.get_one(models.User, ann).is_staff = True
     assert found(ports, "wrocław") == []
     page = list_staff(ports, OPERATOR, ALL, UserFilter(search="wrocław"))
     assert [user.id for user in page.items] == [ann]
@@ -116,7 +116,7 @@ def test_change_of_name_or_kind_keeps_words_of_addresses(ports: Ports, ann: int)
 def test_deleted_customer_leaves_no_words(ports: Ports, ann: int) -> None:
     delete_customer(ports, OPERATOR, to_global_id("User", ann))
     with ports.database.reading() as session:
-        words = select(UserWordRecord.word).where(UserWordRecord.user_id == ann)
+        words = select(models.UserWord.word).where(models.UserWord.user_id == ann)
         assert session.scalars(words).all() == []
     assert found(ports, "wrocław") == []
 

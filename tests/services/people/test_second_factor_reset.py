@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.second_factors import ChallengePurpose
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.domain.values.ids import to_global_id
-from app.models import RecoveryCodeRecord, SecondFactorChallengeRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.people.user_status import reset_second_factors, show_person
@@ -75,7 +75,7 @@ def test_reset_removes_factors_codes_sessions_and_challenges(
     assert factors(ports, bob).passkeys == 1
     assert sessions_of(ports, ann) == []
     with ports.database.reading() as session:
-        for record in (RecoveryCodeRecord, SecondFactorChallengeRecord):
+        for record in (models.RecoveryCode, models.SecondFactorChallenge):
             assert session.scalar(select(func.count()).select_from(record)) == 0
     [entry] = trail(ports, "second_factor.reset")
     assert (entry.subject_name, entry.before) == (

@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import func, select, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
 from app.services.identity.identify import identify
@@ -118,8 +118,8 @@ def test_former_member_who_would_hold_more_than_the_caller_is_not_promoted(
     make_user(ports, "member@example.com", is_staff=True, groups=[settings])
     make_user(ports, "packer@example.com", is_staff=True, permissions=[ORDERS])
     with ports.database.transaction() as session:
-        others = UserRecord.email != "boss@example.com"
-        session.execute(update(UserRecord).where(others).values(is_staff=False))
+        others = models.User.email != "boss@example.com"
+        session.execute(update(models.User).where(others).values(is_staff=False))
     for email in ("super@example.com", "direct@example.com", "member@example.com"):
         with pytest.raises(Refused) as refused:
             create_staff(ports, boss, NewStaff(email))
@@ -161,7 +161,7 @@ def test_staff_cannot_be_added_to_groups_beyond_the_callers_permissions(
             update_staff(ports, boss, gid(bob), changes)
         assert codes(refused) == [(field, "OUT_OF_SCOPE_GROUP")]
     with ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(UserRecord)) == 2
+        assert session.scalar(select(func.count()).select_from(models.User)) == 2
 
 
 def test_unknown_group_is_not_found(ports: Ports, boss: Actor) -> None:

@@ -2,13 +2,13 @@
 
 import pytest
 
+from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.people.staff import (
@@ -221,7 +221,7 @@ def test_deletion_removes_the_user_and_publishes_a_snapshot(ports: Ports, boss: 
     assert delete_staff(ports, boss, gid(bob)).email == "bob@example.com"
     assert identify(ports, visit(pair.access)).actor.fault is not None
     with ports.database.reading() as session:
-        assert session.get(UserRecord, bob) is None
+        assert session.get(models.User, bob) is None
     [event] = events(ports)
     assert (event.type, event.subject_id) == ("STAFF_DELETED", bob)
     snapshot = event.data["snapshot"]
@@ -273,4 +273,4 @@ def test_operator_can_remove_anyone(ports: Ports) -> None:
     root = make_user(ports, "root@example.com", is_superuser=True)
     delete_staff(ports, OPERATOR, gid(root))
     with ports.database.reading() as session:
-        assert session.get(UserRecord, root) is None
+        assert session.get(models.User, root) is None

@@ -3,12 +3,12 @@
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, read_cursor
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.people.directory import find_user, list_users
 from app.services.people.users import NewUser, create_user
@@ -32,7 +32,7 @@ def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]
 
 def people(ports: Ports) -> int:
     with ports.database.reading() as session:
-        return session.scalar(select(func.count()).select_from(UserRecord)) or 0
+        return session.scalar(select(func.count()).select_from(models.User)) or 0
 
 
 def test_operator_creates_a_customer_who_can_sign_in(ports: Ports) -> None:

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import update
 from typing_extensions import override
 
+from app import models
 from app.domain.mails.mail import MailKind
 from app.domain.second_factors import SecondFactorType, write_recovery_code
-from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
 from app.ports.passwords import Match
 from app.services.second_factors.factor_checks import check_code
@@ -76,7 +76,7 @@ def test_app_that_is_not_confirmed_gives_no_code(ports: Ports) -> None:
     user = make_user(ports)
     secret = make_authenticator_app(ports, user)
     with ports.database.transaction() as session:
-        session.execute(update(AuthenticatorAppRecord).values(confirmed_at=None))
+        session.execute(update(models.AuthenticatorApp).values(confirmed_at=None))
     assert check_code(ports, NOBODY, user, one_time_code(ports, secret)) is None
 
 
@@ -122,7 +122,7 @@ def test_recovery_codes_are_stored_as_hashes(ports: Ports) -> None:
     user = make_user(ports)
     codes = make_recovery_codes(ports, user)
     with ports.database.reading() as session:
-        hashes = [row.code_hash for row in session.query(RecoveryCodeRecord)]
+        hashes = [row.code_hash for row in session.query(models.RecoveryCode)]
     assert not any(code[1:] in one for code in codes for one in hashes)
     assert sorted(bool(ports.passwords.verify(one, codes[0])) for one in hashes) == [False] * 9 + [
         True

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
 from app.domain.second_factors import CHALLENGE_LIFETIME, AuthenticationMethod, ChallengePurpose
 from app.domain.values.errors import Refused
-from app.models import AuditRecord, PasskeyRecord, SecondFactorChallengeRecord
 from app.ports import Ports
 from app.services.second_factors.challenges import CHALLENGE_ENDED, ask
 from app.services.second_factors.factor_checks import (
@@ -46,9 +46,9 @@ def options_of(
         return passkey_options(ports, actor, session, purpose, token)
 
 
-def question(ports: Ports) -> SecondFactorChallengeRecord:
+def question(ports: Ports) -> models.SecondFactorChallenge:
     """Return the newest challenge."""
-    record = SecondFactorChallengeRecord
+    record = models.SecondFactorChallenge
     with ports.database.reading() as session:
         return session.scalars(select(record).order_by(record.id.desc()).limit(1)).one()
 
@@ -80,7 +80,7 @@ def test_passkey_alone_says_who_it_is(
     assert answer(ports, authenticator) == UsedPasskey(key, user_id, method)
 
     with ports.database.reading() as session:
-        stored = session.get_one(PasskeyRecord, key)
+        stored = session.get_one(models.Passkey, key)
     assert (stored.sign_count, stored.last_used_at) == (2, clock.now())
 
 
@@ -172,7 +172,7 @@ def test_counter_that_does_not_grow_is_a_cloned_passkey(ports: Ports, step: int)
 
     assert answer(ports, clone) is None
     with ports.database.reading() as session:
-        entry = session.scalars(select(AuditRecord)).one()
+        entry = session.scalars(select(models.AuditEntry)).one()
     assert (entry.action, entry.subject_id, entry.after) == (
         "second_factor.cloned",
         str(user_id),
@@ -191,7 +191,7 @@ def test_forged_counter_reports_no_clone(ports: Ports) -> None:
 
     assert answer(ports, forged) is None
     with ports.database.reading() as session:
-        assert session.scalars(select(AuditRecord)).all() == []
+        assert session.scalars(select(models.AuditEntry)).all() == []
     assert mails(ports, MailKind.PASSKEY_COPIED) == []
 
 

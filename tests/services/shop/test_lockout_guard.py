@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete, update
 
+from app import models
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, LockoutReason
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied
-from app.models import AppTokenRecord, IdentityProviderRecord
 from app.ports import Ports
 from app.services.shop.lockout_guard import lockout
 from tests.builders.apps import change_app, make_app
@@ -123,7 +123,7 @@ def test_app_without_a_sufficient_token_cannot_undo(
     if narrowed == "expired":
         values = {"expires_at": ports.clock.now() - timedelta(seconds=1)}
     with ports.database.transaction() as session:
-        session.execute(update(AppTokenRecord).values(**values))
+        session.execute(update(models.AppToken).values(**values))
     assert lockout(ports, actor, RESTRICT).is_locked_out
 
 
@@ -131,7 +131,7 @@ def test_token_of_another_app_does_not_count(ports: Ports, actor: Actor) -> None
     app_id, _ = make_app(ports, "Settings", SETTINGS)
     make_app(ports, "Orders", Permission.MANAGE_ORDERS)
     with ports.database.transaction() as session:
-        session.execute(delete(AppTokenRecord).where(AppTokenRecord.app_id == app_id))
+        session.execute(delete(models.AppToken).where(models.AppToken.app_id == app_id))
     assert lockout(ports, actor, RESTRICT).is_locked_out
 
 
@@ -146,11 +146,11 @@ def test_provider_that_waits_for_confirmation_is_no_recovery(ports: Ports) -> No
     link_identity(ports, make_user(ports, "s@example.com", is_superuser=True))
     me = actor_of(ports, make_staff(ports, "me@example.com", SETTINGS), SessionOrigin.OIDC)
     with ports.database.transaction() as session:
-        record = session.get_one(IdentityProviderRecord, key)
+        record = session.get_one(models.IdentityProvider, key)
         record.waiting_changes = "damaged"
     assert lockout(ports, me, RESTRICT).reason is LockoutReason.WAITS
     with ports.database.transaction() as session:
-        session.get_one(IdentityProviderRecord, key).waiting_changes = ""
+        session.get_one(models.IdentityProvider, key).waiting_changes = ""
     assert not lockout(ports, me, RESTRICT).is_locked_out
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.second_factors import Challenge
 from app.domain.values.errors import Problem, Refused
-from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.second_factor_sign_in import verify_second_factor
@@ -69,7 +69,7 @@ def refusal_of_code(
     return problem.field, problem.code
 
 
-def stored_challenges(ports: Ports) -> list[SecondFactorChallengeRecord]:
+def stored_challenges(ports: Ports) -> list[models.SecondFactorChallenge]:
     with ports.database.reading() as session:
-        found = select(SecondFactorChallengeRecord).order_by(SecondFactorChallengeRecord.id)
+        found = select(models.SecondFactorChallenge).order_by(models.SecondFactorChallenge.id)
         return list(session.scalars(found))

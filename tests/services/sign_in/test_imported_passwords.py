@@ -9,12 +9,12 @@ from argon2 import PasswordHasher
 from sqlalchemy import update
 from typing_extensions import override
 
+from app import models
 from app.adapters.keys.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.imports.runs import digest_of_text
 from app.domain.passwords.imported_hashes import parse_hash
 from app.domain.values.errors import Refused
-from app.models import ImportedPasswordRecord, UserRecord
 from app.ports import Ports
 from app.ports.passwords import Match
 from app.services.accounts.email_changes import request_email_change
@@ -48,10 +48,10 @@ def real(ports: Ports) -> Ports:
     return replace(ports, passwords=Argon2Hasher(CHEAP))
 
 
-def stored_of(ports: Ports, user_id: int) -> tuple[str | None, ImportedPasswordRecord]:
+def stored_of(ports: Ports, user_id: int) -> tuple[str | None, models.ImportedPassword]:
     with ports.database.reading() as session:
-        user = session.get_one(UserRecord, user_id)
-        return user.password_hash, session.get_one(ImportedPasswordRecord, user_id)
+        user = session.get_one(models.User, user_id)
+        return user.password_hash, session.get_one(models.ImportedPassword, user_id)
 
 
 def assert_replaced(ports: Ports, user_id: int, password: str) -> None:
@@ -254,7 +254,7 @@ def test_hash_of_absurd_cost_in_the_database_is_no_cost(real: Ports) -> None:
     absurd = QUICK.hash.replace("$10000$", "$999999999$")
     with real.database.transaction() as session:
         session.execute(
-            update(UserRecord).where(UserRecord.id == user).values(password_hash=absurd)
+            update(models.User).where(models.User.id == user).values(password_hash=absurd)
         )
     assert imported_seconds(real) == 0
     assert code_of(real, password=QUICK.password) == "INVALID_CREDENTIALS"

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import delete, select, update
 from typing_extensions import override
 
+from app import models
 from app.adapters.queue.throttle_sql import SqlThrottle
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import UserRecord
 from app.ports import Database, Ports
 from app.ports.throttle import Attempt, ThrottleUnavailable
 from tests.builders.people import ADDRESS, NOBODY, PASSWORD, make_user
@@ -142,12 +142,12 @@ def test_killed_process_blocks_its_ip_address_only_for_its_lease(
 
 def change_user(ports: Ports, **fields: object) -> None:
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).where(UserRecord.email == EMAIL).values(**fields))
+        session.execute(update(models.User).where(models.User.email == EMAIL).values(**fields))
 
 
 def delete_user(ports: Ports) -> None:
     with ports.database.transaction() as session:
-        session.execute(delete(UserRecord).where(UserRecord.email == EMAIL))
+        session.execute(delete(models.User).where(models.User.email == EMAIL))
 
 
 MEANWHILE: dict[str, tuple[Callable[[Ports], None], str]] = {
@@ -198,7 +198,9 @@ def test_password_changed_while_its_hash_is_renewed_is_not_overwritten(ports: Po
 
     assert code_of(replace(ports, passwords=hasher), EMAIL, PASSWORD) == "INVALID_CREDENTIALS"
     with ports.database.reading() as session:
-        stored = session.scalar(select(UserRecord.password_hash).where(UserRecord.email == EMAIL))
+        stored = session.scalar(
+            select(models.User.password_hash).where(models.User.email == EMAIL)
+        )
     assert stored == "fake$2$another"
 
 

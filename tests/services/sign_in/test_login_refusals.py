@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import anonymous
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import UserRecord
 from app.ports import Ports
 from tests.builders.people import ADDRESS, ISSUER, PASSWORD, change_user, make_staff, make_user
 from tests.builders.shop import configure_shop, set_mode
@@ -191,4 +191,4 @@ def test_refused_login_does_not_update_last_login(ports: Ports) -> None:
     refusal_of(ports, password="wrong")
 
     with ports.database.reading() as session:
-        assert session.scalar(select(UserRecord.last_login)) is None
+        assert session.scalar(select(models.User.last_login)) is None

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.adapters.queue.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
-from app.models import AuditRecord
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.sign_in.login_throttle import list_block_details, unblock_ip
@@ -192,7 +192,9 @@ def _fail(ports: Ports, clock: FakeClock, address: str, times: int = 1) -> None:
         ports.throttle.fail(address, "", user_id, clock.timestamp())
 
 
-def _audited(ports: Ports) -> list[AuditRecord]:
+def _audited(ports: Ports) -> list[models.AuditEntry]:
     with ports.database.reading() as session:
-        rows = session.scalars(select(AuditRecord).where(AuditRecord.action == "throttle.unblock"))
+        rows = session.scalars(
+            select(models.AuditEntry).where(models.AuditEntry.action == "throttle.unblock")
+        )
         return list(rows)

@@ -5,12 +5,12 @@ import json
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.second_factors import CHALLENGE_LIFETIME, MAX_CHALLENGE_FAILURES
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.values.errors import Refused
-from app.models import SignInEventRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.second_factor_sign_in import (
@@ -86,7 +86,7 @@ def test_passkey_alone_opens_a_session(
     assert claims_in(ports, pair.access)["amr"] == [method, "mfa"]
     assert user_as_stored(ports, user_id).last_login == clock.now()
     with ports.database.reading() as session:
-        entry = session.scalars(select(SignInEventRecord)).one()
+        entry = session.scalars(select(models.SignInEvent)).one()
     assert (entry.method, entry.user_id) == (SignInMethod.PASSKEY.value, user_id)
     assert entry.second_factor == ""
     renewed = refresh_token(ports, NOBODY, token=pair.refresh)
@@ -112,7 +112,7 @@ def test_passkey_finishes_a_sign_in_with_a_password(ports: Ports) -> None:
     assert claims_in(ports, pair.access)["amr"] == ["pwd", "hwk", "mfa"]
     assert len(stored_sessions(ports)) == 1
     with ports.database.reading() as session:
-        entry = session.scalars(select(SignInEventRecord)).one()
+        entry = session.scalars(select(models.SignInEvent)).one()
     assert (entry.method, entry.second_factor) == ("PASSWORD", "PASSKEY")
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.password_login import create_token
@@ -143,7 +143,7 @@ def test_without_an_audience_there_is_no_such_claim(ports: Ports) -> None:
 
 def _stored_hash(ports: Ports) -> str | None:
     with ports.database.reading() as session:
-        return session.scalar(select(UserRecord.password_hash))
+        return session.scalar(select(models.User.password_hash))
 
 
 def test_password_is_rehashed_when_the_cost_changes(ports: Ports, hasher: FakeHasher) -> None:
@@ -182,7 +182,7 @@ def test_sso_account_accepts_a_password_once_set(ports: Ports) -> None:
     assert refusal_of(ports) == ("email", "INVALID_CREDENTIALS")
     hashed = ports.passwords.hash(PASSWORD)
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).values(password_hash=hashed))
+        session.execute(update(models.User).values(password_hash=hashed))
 
     other_address = replace(NOBODY, address="198.51.100.1")
     assert log_in(ports, actor=other_address).user.email == EMAIL

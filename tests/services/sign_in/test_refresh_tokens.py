@@ -7,10 +7,10 @@ from threading import Barrier
 import pytest
 from sqlalchemy import delete
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused
-from app.models import SessionRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.password_login import create_token
@@ -178,7 +178,7 @@ def test_refresh_token_that_was_never_issued_ends_the_session(ports: Ports) -> N
 def test_session_ended_meanwhile_is_not_refreshed(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     with ports.database.transaction() as session:
-        session.execute(delete(SessionRecord))
+        session.execute(delete(models.Session))
 
     assert_refused(ports, pair.refresh)
     assert trail(ports, "session.end") == []

@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault, TokenRejected
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.sessions import deactivate_all_tokens, end_sessions
@@ -88,7 +88,7 @@ def test_provider_tokens_issued_before_a_sign_out_are_recognized(
     deactivate_all_tokens(ports, caller)
 
     with ports.database.reading() as session:
-        assert session.scalar(select(UserRecord.tokens_valid_after)) == clock.now()
+        assert session.scalar(select(models.User.tokens_valid_after)) == clock.now()
 
 
 def test_signing_out_everywhere_is_audited(ports: Ports) -> None:
@@ -197,7 +197,7 @@ def test_ending_other_sessions_keeps_provider_tokens(ports: Ports) -> None:
         assert end_sessions(ports, session, user_id, but=but) == 0
 
     with ports.database.reading() as session:
-        assert session.scalar(select(UserRecord.tokens_valid_after)) is None
+        assert session.scalar(select(models.User.tokens_valid_after)) is None
 
 
 def test_session_ids_are_unique(ports: Ports) -> None:

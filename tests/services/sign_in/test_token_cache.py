@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import delete, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.keys import CACHE_TIME
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused, TokenFault
-from app.models import SessionRecord, ShopRecord, SigningKeyRecord, UserRecord
 from app.ports import Ports, ProcessCache
 from app.services.identity.identify import identify
 from app.services.keys import rotate_keys
@@ -140,7 +140,7 @@ def test_cached_token_ends_with_its_session(ports: Ports) -> None:
     assert refreshes(ports, pair.refresh)
 
     with ports.database.transaction() as session:
-        session.execute(delete(SessionRecord))
+        session.execute(delete(models.Session))
 
     assert actor(ports, pair.access).fault is TokenFault.INVALID
     assert not refreshes(ports, pair.refresh)
@@ -171,7 +171,7 @@ def test_cached_token_loses_a_deactivated_user(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     assert actor(ports, token).is_user
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).values(is_active=False))
+        session.execute(update(models.User).values(is_active=False))
 
     assert actor(ports, token).fault is TokenFault.INVALID
 
@@ -187,8 +187,8 @@ def test_cached_token_is_valid_for_its_issuer_only(ports: Ports) -> None:
 def withdraw_keys(ports: Ports) -> None:
     """Take every signing key out of the ring, as after a theft; the next use makes new ones."""
     with ports.database.transaction() as session:
-        session.execute(delete(SigningKeyRecord))
-        session.execute(update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1))
+        session.execute(delete(models.SigningKey))
+        session.execute(update(models.Shop).values(keys_version=models.Shop.keys_version + 1))
 
 
 @pytest.mark.both_databases

@@ -6,11 +6,11 @@ from itertools import product
 import pytest
 from sqlalchemy import Delete, Update, delete, update
 
+from app import models
 from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused, TokenFault
-from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.password_login import create_token
@@ -110,7 +110,7 @@ def test_refreshed_token_keeps_its_audience(ports: Ports) -> None:
 def test_refreshed_token_has_the_current_account(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).values(email="new@example.com", is_staff=True))
+        session.execute(update(models.User).values(email="new@example.com", is_staff=True))
 
     refreshed = refresh(ports, pair.refresh)
 
@@ -164,7 +164,7 @@ def test_only_a_refresh_token_refreshes(ports: Ports) -> None:
 def test_access_token_of_an_ended_session_is_not_a_refresh_token(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     with ports.database.transaction() as session:
-        session.execute(delete(SessionRecord))
+        session.execute(delete(models.Session))
 
     assert refusal_of(ports, token) == ("refreshToken", "JWT_INVALID_TOKEN")
 
@@ -178,9 +178,9 @@ def test_expired_refresh_token_is_expired(ports: Ports, clock: FakeClock) -> Non
 
 def test_ended_session_and_inactive_user_are_invalid_without_a_field(ports: Ports) -> None:
     endings: tuple[Update | Delete, ...] = (
-        delete(SessionRecord),
-        update(UserRecord).values(is_active=False),
-        delete(UserRecord),
+        delete(models.Session),
+        update(models.User).values(is_active=False),
+        delete(models.User),
     )
     for mode, (number, ending) in product(PasswordLoginMode, enumerate(endings)):
         set_mode(ports, PasswordLoginMode.ENABLED)

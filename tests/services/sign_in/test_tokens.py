@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import Delete, Update, delete, update
 
+from app import models
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused, TokenFault
 from app.domain.values.ids import to_global_id
-from app.models import UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.tokens import Verified, check_token, refresh_token, verify_token
@@ -169,7 +169,7 @@ def test_expired_token_is_expired(ports: Ports, clock: FakeClock, kind: str) -> 
 
 
 @pytest.mark.parametrize(
-    "ending", [update(UserRecord).values(is_active=False), delete(UserRecord)], ids=str
+    "ending", [update(models.User).values(is_active=False), delete(models.User)], ids=str
 )
 def test_token_of_a_deactivated_or_deleted_user_is_invalid(
     ports: Ports, ending: Update | Delete

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.sign_in.sign_in_log import SignInMethod
 from app.domain.values.errors import Refused
-from app.models import KnownDeviceRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
 from app.services.sign_in.tokens import refresh_token
@@ -67,7 +67,7 @@ def test_known_device_in_the_same_network_is_not_mailed(ports: Ports, clock: Fak
         log_in(ports, STAFF, actor=again)
         assert notices(ports) == [], again
     with ports.database.reading() as session:
-        (device,) = session.scalars(select(KnownDeviceRecord)).all()
+        (device,) = session.scalars(select(models.KnownDevice)).all()
     assert (device.device, device.network) == ("Firefox on Windows", "203.0.113.0/24")
     assert (device.last_used_at - device.first_used_at).days == 3
 
@@ -104,7 +104,7 @@ def test_customers_are_not_tracked(ports: Ports) -> None:
         log_in(ports, actor=actor)
     assert notices(ports) == []
     with ports.database.reading() as session:
-        assert session.scalars(select(KnownDeviceRecord)).all() == []
+        assert session.scalars(select(models.KnownDevice)).all() == []
 
 
 def test_refreshing_from_elsewhere_is_no_sign_in(ports: Ports) -> None:
@@ -120,7 +120,7 @@ def test_refused_sign_in_leaves_no_device(ports: Ports) -> None:
     with pytest.raises(Refused):
         log_in(ports, STAFF, "wrong", actor=ELSEWHERE)
     with ports.database.reading() as session:
-        assert len(session.scalars(select(KnownDeviceRecord)).all()) == 1
+        assert len(session.scalars(select(models.KnownDevice)).all()) == 1
     log_in(ports, STAFF, actor=replace(ELSEWHERE, address="198.51.100.9"))
     assert len(notices(ports)) == 1
 
@@ -149,7 +149,7 @@ def test_new_device_of_a_provider_sign_in_is_mailed(ports: Ports) -> None:
     user_id = make_staff(ports, STAFF)
     log_in(ports, STAFF, actor=KNOWN)
     with ports.database.transaction() as session:
-        user = session.get_one(UserRecord, user_id)
+        user = session.get_one(models.User, user_id)
         entry = SignInEntry(SignInMethod.SSO, email=STAFF, provider="Northlight ID")
         record_sign_in(ports, ELSEWHERE, session, entry, user)
     assert [mail.values["address"] for mail in notices(ports)] == ["198.51.100.4"]

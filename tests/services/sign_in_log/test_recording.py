@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
+from app import models
 from app.domain.accounts.email_links import LinkPurpose
 from app.domain.apps.apps import last_four, token_digest
 from app.domain.authorization.actor import Actor
@@ -16,7 +17,6 @@ from app.domain.second_factors import Challenge
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_log import AccountType, SignInMethod, SignInReason, SignInRefusal
 from app.domain.values.errors import Problem, Refused
-from app.models import UserRecord
 from app.ports import Ports, Subject
 from app.ports.passwords import Match, PasswordsBusy
 from app.services.accounts.email_links import make_link
@@ -337,5 +337,5 @@ class _BusyHasher:
 
 def _link(ports: Ports, user_id: int) -> str:
     with ports.database.transaction() as session:
-        user = session.get_one(UserRecord, user_id)
+        user = session.get_one(models.User, user_id)
         return make_link(ports, session, user, LinkPurpose.SET_PASSWORD)

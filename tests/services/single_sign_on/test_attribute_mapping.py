@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_users import MappedKind, MappedTo, MappingPreview
 from app.domain.values.errors import PermissionDenied, Refused
-from app.models import AuditRecord, UserRecord
 from app.ports import Ports
 from app.services.keys import ring
 from app.services.single_sign_on.provider_checks import preview_mapping
@@ -32,7 +32,7 @@ def change(ports: Ports, **settings: str | None) -> None:
 
 def rows(ports: Ports) -> tuple[int, int]:
     """How many people there are, and entries in the trail."""
-    people, trail = select(func.count(UserRecord.id)), select(func.count(AuditRecord.id))
+    people, trail = select(func.count(models.User.id)), select(func.count(models.AuditEntry.id))
     with ports.database.reading() as session:
         return session.scalars(people).one(), session.scalars(trail).one()
 

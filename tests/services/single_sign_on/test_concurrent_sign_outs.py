@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import delete, event, text
 from sqlalchemy.orm import Session
 
+from app import models
 from app.domain.values.installation import DatabaseBusy
-from app.models import SessionRecord
 from app.ports import Ports
 from app.services.sign_in.tokens import refresh_token
 from app.services.single_sign_on.provider_sessions import refresh_external_session
@@ -38,12 +38,12 @@ def ending(second_process: Ports) -> Iterator[list[str]]:
     came: list[str] = []
 
     def end(session: Session, *_rest: object) -> None:
-        if not any(isinstance(record, SessionRecord) for record in session.dirty):
+        if not any(isinstance(record, models.Session) for record in session.dirty):
             return
         try:
             with second_process.database.transaction() as other:
                 other.execute(text("SET LOCAL lock_timeout = '300ms'"))
-                other.execute(delete(SessionRecord))
+                other.execute(delete(models.Session))
         except DatabaseBusy:
             came.append("waited")
         else:

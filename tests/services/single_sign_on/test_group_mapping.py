@@ -3,12 +3,12 @@
 import pytest
 from sqlalchemy import Connection, Engine, delete, event, insert, select, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.installation import CheckState
-from app.models import AuditRecord, GroupMemberRecord, GroupRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.linked_accounts import KEPT
 from app.services.identity.permission_holders import join
@@ -54,7 +54,7 @@ def groups_of(ports: Ports, token: str) -> set[str]:
     return {group.name for group in user.groups}
 
 
-def synced(ports: Ports) -> list[AuditRecord]:
+def synced(ports: Ports) -> list[models.AuditEntry]:
     return [entry for entry in trail(ports, "user.sync") if "groups" in entry.after]
 
 
@@ -187,9 +187,9 @@ def test_people_stay_or_are_removed_when_a_claim_no_longer_decides(
         change_provider(ports, actor, "default", changes)
 
     def here(email: str = EMAIL) -> set[str]:
-        members = select(GroupRecord.name).join(GroupMemberRecord).join(UserRecord)
+        members = select(models.Group.name).join(models.GroupMember).join(models.User)
         with ports.database.reading() as session:
-            return set(session.scalars(members.where(UserRecord.email == email)))
+            return set(session.scalars(members.where(models.User.email == email)))
 
     map_groups(ports, provider)
     everything = {"Orders", "Products", "Both"}
@@ -234,8 +234,8 @@ def test_membership_that_another_makes_at_the_same_time_stays(
     rows = [{"user_id": user, "group_id": groups["Orders"]}]
 
     def add(connection: Connection, _cursor: object, statement: str, *_rest: object) -> None:
-        if rows and statement.startswith(f"INSERT INTO {GroupMemberRecord.__tablename__}"):
-            connection.execute(insert(GroupMemberRecord), rows.pop())
+        if rows and statement.startswith(f"INSERT INTO {models.GroupMember.__tablename__}"):
+            connection.execute(insert(models.GroupMember), rows.pop())
 
     event.listen(Engine, "before_cursor_execute", add)
     try:
@@ -270,7 +270,7 @@ def test_check_names_groups_that_were_deleted_and_a_table_without_use(
     map_groups(ports, provider)
     assert warnings(ports) == []
     with ports.database.transaction() as session:
-        session.execute(delete(GroupRecord).where(GroupRecord.name == "Both"))
+        session.execute(delete(models.Group).where(models.Group.name == "Both"))
     assert warnings(ports) == ["No such groups: Both. Nobody joins them."]
     set_up(ports, provider, use_oauth_scope_permissions="true")
     assert warnings(ports)[0] == "Not used: the provider grants the permissions."
@@ -340,7 +340,7 @@ def test_preview_says_what_a_sign_in_does_that_makes_staff(
     first = {"default_group_name_for_new_staff_users": "Newcomers"}
     map_groups(ports, provider, **table, **first)
     with ports.database.transaction() as session:
-        session.execute(delete(GroupRecord).where(GroupRecord.name == "Gone"))
+        session.execute(delete(models.Group).where(models.Group.name == "Gone"))
     there = {
         "manager": [managers, groups["By hand"]],
         "other": [groups["Both"], groups["Products"]],
@@ -372,7 +372,7 @@ def test_provider_gives_nothing_back_that_is_left_of_former_staff(
     make_user(ports, "direct@sso.example", permissions=[PRODUCTS])
     make_user(ports, "member@sso.example", groups=[groups["Products"], groups["Orders"]])
     with ports.database.transaction() as session:
-        session.execute(update(UserRecord).values(is_staff=False))
+        session.execute(update(models.User).values(is_staff=False))
     for name, left, leaves in (
         ("super", {"is_superuser": True}, ()),
         ("direct", {"permissions": [PRODUCTS.value]}, ()),

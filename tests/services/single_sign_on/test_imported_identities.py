@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.models import ExternalIdentityRecord
+from app import models
 from app.ports import Ports
 from app.services.single_sign_on.provider_sessions import end_sessions_by_provider
 from tests.builders.people import NOBODY, make_user
@@ -19,7 +19,7 @@ OLD_EMAIL = "alice@old.example"
 def link(ports: Ports, user_id: int, issuer: str = "default|*", *, is_verified: bool) -> None:
     with ports.database.transaction() as session:
         session.add(
-            ExternalIdentityRecord(
+            models.ExternalIdentity(
                 user_id=user_id,
                 issuer=issuer,
                 subject="alice",

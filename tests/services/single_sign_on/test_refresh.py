@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
-from app.models import SessionRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.tokens import refresh_token
@@ -133,7 +133,7 @@ def test_killed_refresh_blocks_only_briefly(
 ) -> None:
     tokens = sign_in(ports, provider)
     with ports.database.transaction() as session:
-        session.execute(update(SessionRecord).values(refreshing_until=clock.now()))
+        session.execute(update(models.Session).values(refreshing_until=clock.now()))
     provider.grant("the first")
     assert refresh(ports, tokens.refresh).refresh != tokens.refresh
 

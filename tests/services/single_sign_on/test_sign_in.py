@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.adapters.metrics import PrometheusMetrics
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
@@ -15,7 +16,6 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason
 from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Refused
-from app.models import OidcStateRecord, SessionRecord
 from app.ports import Ports
 from app.ports.identity_provider import Client, TokenResponse
 from app.ports.keys import DecryptionError
@@ -99,7 +99,7 @@ def test_state_and_verifier_are_unreadable_in_the_database(
 ) -> None:
     parameters = begin(ports)
     with ports.database.reading() as session:
-        (record,) = session.scalars(select(OidcStateRecord))
+        (record,) = session.scalars(select(models.OidcState))
     assert parameters["state"] not in (record.digest, record.sealed)
     assert parameters["nonce"] not in record.sealed
     assert record.redirect_uri == REDIRECT
@@ -163,7 +163,7 @@ def test_issued_tokens_are_ours_with_the_providers_origin(
     actor = identify(ports, visit(tokens.access)).actor
     assert (actor.name, actor.origin) == ("alice@sso.example", SessionOrigin.OIDC)
     with ports.database.reading() as session:
-        record = session.get_one(SessionRecord, actor.session_id)
+        record = session.get_one(models.Session, actor.session_id)
         assert (record.sid, record.origin) == ("session-of-alice", "oidc")
         assert "the first" not in record.provider_refresh_token
     assert identities(ports) == [(provider.url, "alice", True)]

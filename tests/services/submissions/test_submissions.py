@@ -6,8 +6,8 @@ from threading import Barrier
 import pytest
 from sqlalchemy import delete, func, select
 
+from app import models
 from app.domain.authorization.actor import WORKER, Actor
-from app.models import FormSubmissionRecord, SessionRecord
 from app.ports import Ports
 from app.services.operations.cleanup import clean_up
 from app.services.submissions import (
@@ -87,12 +87,12 @@ def test_secret_is_stored_encrypted_and_taken_once(ports: Ports, staff: Actor) -
     claim_submission(ports, staff, KEY)
     finish_submission(ports, staff, KEY, PAGE, "lkapp_secret")
     with ports.database.reading() as session:
-        (stored,) = session.scalars(select(FormSubmissionRecord))
+        (stored,) = session.scalars(select(models.FormSubmission))
     assert "lkapp_secret" not in stored.encrypted_secret
     assert take_created_secret(ports, staff, KEY) == "lkapp_secret"
     assert take_created_secret(ports, staff, KEY) == ""
     with ports.database.reading() as session:
-        assert session.scalar(select(FormSubmissionRecord.encrypted_secret)) == ""
+        assert session.scalar(select(models.FormSubmission.encrypted_secret)) == ""
 
 
 def test_another_session_gets_neither_page_nor_secret(ports: Ports, staff: Actor) -> None:
@@ -126,9 +126,9 @@ def test_next_form_of_the_session_deletes_expired_ones(
 def test_submission_ends_with_its_session(ports: Ports, staff: Actor) -> None:
     claim_submission(ports, staff, KEY)
     with ports.database.transaction() as session:
-        session.execute(delete(SessionRecord))
+        session.execute(delete(models.Session))
     with ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(FormSubmissionRecord)) == 0
+        assert session.scalar(select(func.count()).select_from(models.FormSubmission)) == 0
 
 
 def test_entered_values_are_kept_for_their_session_and_time(
@@ -136,7 +136,9 @@ def test_entered_values_are_kept_for_their_session_and_time(
 ) -> None:
     keep_entered(ports, staff, KEY, "a header: secret")
     with ports.database.reading() as session:
-        assert "secret" not in session.scalars(select(FormSubmissionRecord.encrypted_secret)).one()
+        assert (
+            "secret" not in session.scalars(select(models.FormSubmission.encrypted_secret)).one()
+        )
     assert find_entered(ports, staff, KEY) == "a header: secret"
     other = actor_of(ports, make_staff(ports, "other@example.com"))
     assert find_entered(ports, other, KEY) == ""
@@ -144,4 +146,4 @@ def test_entered_values_are_kept_for_their_session_and_time(
     assert find_entered(ports, staff, KEY) == ""
     keep_entered(ports, staff, "m" * KEY_LENGTH, "more")
     with ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(FormSubmissionRecord)) == 1
+        assert session.scalar(select(func.count()).select_from(models.FormSubmission)) == 1

@@ -8,13 +8,13 @@ from threading import Barrier
 import pytest
 from sqlalchemy import select, update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import MAX_ALERTS, AlertRule
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.errors import Refused
-from app.models import AuditRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.apps.app_changes import AppChange, update_app
@@ -86,9 +86,9 @@ def _recipients(shop: Ports, kind: MailKind = MailKind.WEBHOOK_FAILING) -> list[
 
 
 def _actions(shop: Ports) -> list[str]:
-    query = select(AuditRecord.action).where(AuditRecord.subject_type == "Webhook")
+    query = select(models.AuditEntry.action).where(models.AuditEntry.subject_type == "Webhook")
     with shop.database.reading() as session:
-        return list(session.scalars(query.order_by(AuditRecord.id)))
+        return list(session.scalars(query.order_by(models.AuditEntry.id)))
 
 
 def test_rule_counts_failures_in_a_row_or_their_share() -> None:
@@ -204,10 +204,10 @@ def test_recovery_is_not_told_of_a_webhook_that_fails_again_meanwhile(
 
     def review(meanwhile: int) -> list[str]:
         with shop.database.transaction() as session:
-            session.execute(update(WebhookRecord).values(failures_in_row=0))
+            session.execute(update(models.Webhook).values(failures_in_row=0))
         with shop.database.transaction() as session:
-            seen = session.get_one(WebhookRecord, webhook)
-            changed = update(WebhookRecord).values(failures_in_row=meanwhile)
+            seen = session.get_one(models.Webhook, webhook)
+            changed = update(models.Webhook).values(failures_in_row=meanwhile)
             session.execute(changed.execution_options(synchronize_session=False))
             review_incident(shop, session, seen)
         return _recipients(shop, MailKind.WEBHOOK_RECOVERED)

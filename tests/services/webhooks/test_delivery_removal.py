@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import func, select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
 from app.services.webhooks import changes
@@ -22,7 +22,7 @@ MANY, FEW = 2 * BATCH + 1, 3
 
 
 def _count(ports: Ports) -> list[int | None]:
-    kinds = (WebhookRecord, DeliveryRecord, DeliveryAttemptRecord)
+    kinds = (models.Webhook, models.Delivery, models.DeliveryAttempt)
     with ports.database.reading() as session:
         return [session.scalar(select(func.count()).select_from(kind)) for kind in kinds]
 
@@ -54,7 +54,7 @@ def test_deliveries_are_deleted_in_batches(
     assert {step.count(",") for step in steps} == {BATCH - 1}
     assert _count(ports) == [1, FEW, FEW]
     with ports.database.reading() as session:
-        assert session.scalars(select(WebhookRecord.app_id)).all() == [other]
+        assert session.scalars(select(models.Webhook.app_id)).all() == [other]
 
 
 def test_batch_is_of_a_thousand() -> None:

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.values.ids import to_global_id
-from app.models import AuditRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
@@ -50,13 +50,13 @@ def work(ports: Ports, webhook: int) -> None:
         send_deliveries(ports, WORKER, batch)
 
 
-def stored(ports: Ports, webhook: int) -> WebhookRecord:
+def stored(ports: Ports, webhook: int) -> models.Webhook:
     with ports.database.reading() as session:
-        return session.get_one(WebhookRecord, webhook)
+        return session.get_one(models.Webhook, webhook)
 
 
-def entries(ports: Ports) -> list[AuditRecord]:
-    query = select(AuditRecord).where(AuditRecord.action == "webhook.disable")
+def entries(ports: Ports) -> list[models.AuditEntry]:
+    query = select(models.AuditEntry).where(models.AuditEntry.action == "webhook.disable")
     with ports.database.reading() as session:
         return list(session.scalars(query))
 

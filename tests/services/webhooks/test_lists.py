@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import update
 
+from app import models
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import PageRequest, read_cursor
-from app.models import DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_lists import list_webhooks_of_app
 from app.services.webhooks.lists import (
@@ -33,7 +33,7 @@ PAGE = PageRequest(10)
 
 def change(ports: Ports, key: int, **values: object) -> None:
     with ports.database.transaction() as session:
-        session.execute(update(WebhookRecord).where(WebhookRecord.id == key).values(**values))
+        session.execute(update(models.Webhook).where(models.Webhook.id == key).values(**values))
 
 
 def listed(ports: Ports, **conditions: object) -> list[ListedWebhook]:
@@ -79,7 +79,7 @@ def test_events_are_in_one_order_without_those_of_a_later_version(ports: Ports) 
     order = EventType.CHANNEL_UPDATED, EventType.CHANNEL_DELETED, EventType.ORDER_PAID
     key = make_webhook(ports, app_id, *reversed(order))
     with ports.database.transaction() as session:
-        session.add(WebhookEventRecord(webhook_id=key, event="AN_EVENT_OF_A_LATER_VERSION"))
+        session.add(models.WebhookEvent(webhook_id=key, event="AN_EVENT_OF_A_LATER_VERSION"))
     one, shown = show_listed_webhook(ports, OPERATOR, key), show_webhook(ports, OPERATOR, key)
     assert one is not None
     assert shown is not None
@@ -116,7 +116,7 @@ def test_health_covers_the_last_day(ports: Ports, shop: dict[str, int], clock: F
     for status in ("SUCCESS", "SUCCESS", "FAILED", "PENDING"):
         key = make_delivery(ports, shop["good"])
         with ports.database.transaction() as session:
-            session.get_one(DeliveryRecord, key).status = status
+            session.get_one(models.Delivery, key).status = status
 
     good = show_listed_webhook(ports, OPERATOR, shop["good"])
     assert good is not None

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from app import models
 from app.adapters.keys.encryption import AesEncryption
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.sending import endpoint_of
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
@@ -59,6 +59,6 @@ def test_new_secret_repairs_the_webhook(
     changed = update_webhook(other, OPERATOR, name, "", WebhookInput(secret_key=secret))
     assert changed.has_secret == bool(secret)
     with other.database.reading() as session:
-        stored = session.get(WebhookRecord, lost)
+        stored = session.get(models.Webhook, lost)
         assert stored is not None
         assert endpoint_of(other, stored).secrets == secrets
