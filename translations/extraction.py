@@ -190,7 +190,8 @@ class Code:
                 taken[parameter.name] = argument
         for name, argument in taken.items():
             for found in self._values(module, argument):
-                yield replace(found, taker=f"{ast.unparse(call.func)}.{name}")
+                function = ast.unparse(call.func).rpartition(".")[2]
+                yield replace(found, taker=f"{function}.{name}")
 
     def _arguments(self, module: _Module, call: ast.Call) -> Iterator[tuple[_Parameter, ast.expr]]:
         """Yield the arguments of a call, in the order of the parameters that they are for."""
@@ -202,18 +203,27 @@ class Code:
                 yield parameter, call.args[place]
 
     def _parameters_of(self, module: _Module, function: ast.expr) -> list[_Parameter]:
+        if imported := self._imported(module, function):
+            return self._parameters_of(*imported)
         match function:
-            case ast.Name(id=name) if name in module.parameters:
-                return module.parameters[name]
-            case ast.Name(id=name) if name in module.imported:
-                source, original = module.imported[name]
-                if source in self._modules:
-                    return self._parameters_of(self._modules[source], ast.Name(original))
+            case ast.Name(id=name):
+                return module.parameters.get(name, [])
             case ast.Attribute(attr=name):
                 return self._methods.get(name, [])
             case ast.Subscript(value=generic):  # ``ListPage[User](...)``
                 return self._parameters_of(module, generic)
         return []
+
+    def _imported(self, module: _Module, node: ast.expr) -> tuple[_Module, ast.Name] | None:
+        """Return where ``page`` or ``page_layout.page`` is from; ``None`` if it isn't imported."""
+        match node:
+            case ast.Name(id=name) if name not in module.parameters:
+                source, original = module.imported.get(name, ("", ""))
+            case ast.Attribute(value=ast.Name(id=owner), attr=original):
+                source = ".".join(module.imported.get(owner, ()))
+            case _:
+                return None
+        return (self._modules[source], ast.Name(original)) if source in self._modules else None
 
     def _values(self, module: _Module, node: ast.expr | None) -> Iterator[Found]:
         """Yield the texts that an expression can be, as far as they are written in the code."""
@@ -224,10 +234,8 @@ class Code:
                 values = module.assigned.pop(name)  # while they are followed
                 yield from self._values(module, ast.Tuple(values))
                 module.assigned[name] = values
-            case ast.Name(id=name) if name in module.imported:
-                source, original = module.imported[name]
-                if source in self._modules:
-                    yield from self._values(self._modules[source], ast.Name(original))
+            case ast.Name() | ast.Attribute() if imported := self._imported(module, node):
+                yield from self._values(*imported)
             case ast.expr():
                 for part in _parts(node):
                     yield from self._values(module, part)

@@ -5,15 +5,7 @@ from typing import Any
 
 import click
 
-from app.commands.app_installations import (
-    ALL_COLUMNS,
-    COLUMNS,
-    NO_APP,
-    app_key,
-    install,
-    installations,
-    overlap_option,
-)
+from app.commands import app_installations
 from app.commands.name_completion import complete_app, complete_provider
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
@@ -38,30 +30,9 @@ from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import present
 from app.domain.values.pages import PageRequest
+from app.services.apps import app_changes, app_tokens
 from app.services.apps.activity import ActivityPeriod, AppActivity, read_app_activity
-from app.services.apps.app_changes import (
-    AppChange,
-    NewApp,
-    activate_app,
-    create_app,
-    deactivate_app,
-    delete_app,
-    update_app,
-)
 from app.services.apps.app_lists import AppFilter, list_apps, show_app
-from app.services.apps.app_tokens import (
-    ClientLink,
-    NewClientLink,
-    TokenOptions,
-    create_app_token,
-    link_app_client,
-    list_app_clients,
-    list_app_tokens,
-    revoke_app_token,
-    rotate_app_token,
-    unlink_app_client,
-    verify_app_token,
-)
 from app.services.webhooks.app_reach import WebhooksNotConfirmed
 from app.web.installation import operator
 
@@ -123,8 +94,8 @@ def create_token(
 
     With --permission, the token is limited to those permissions of its app.
     """
-    new = TokenOptions(name, expires, frozenset(permissions) or None)
-    _print_new_token(create_app_token(*operator(), app_key(app), new))
+    new = app_tokens.TokenOptions(name, expires, frozenset(permissions) or None)
+    _print_new_token(app_tokens.create_app_token(*operator(), app_installations.app_key(app), new))
 
 
 @tokens.command("list", examples=[("flask app token list Warehouse", "all tokens of the app")])
@@ -132,7 +103,7 @@ def create_token(
 @fields_option(_COLUMNS)
 def list_tokens(app: str) -> None:
     """List an app's tokens. Expired tokens are listed for 30 days."""
-    listed = list_app_tokens(*operator(), app_key(app))
+    listed = app_tokens.list_app_tokens(*operator(), app_installations.app_key(app))
     empty = f"No tokens. Create one with: flask app token create {app}"
     output().rows(listed, _COLUMNS, empty=empty)
 
@@ -145,10 +116,12 @@ def list_tokens(app: str) -> None:
     ],
 )
 @_key
-@overlap_option("token")
+@app_installations.overlap_option("token")
 def rotate_token(token_id: int, *, overlap: int) -> None:
     """Replace a token with a new one that has the same limits. It is shown only once."""
-    _print_new_token(rotate_app_token(*operator(), token_id, timedelta(seconds=overlap)))
+    _print_new_token(
+        app_tokens.rotate_app_token(*operator(), token_id, timedelta(seconds=overlap))
+    )
     left = f"works for at most {overlap} more seconds" if overlap else "has been revoked"
     output().say(f"Token {token_id} {left}.")
 
@@ -158,7 +131,9 @@ def rotate_token(token_id: int, *, overlap: int) -> None:
 def revoke_token(token_id: int) -> None:
     """Revoke a token permanently, effective immediately."""
     output().show_item(
-        revoke_app_token(*operator(), token_id), _COLUMNS, f"Token {token_id} has been revoked."
+        app_tokens.revoke_app_token(*operator(), token_id),
+        _COLUMNS,
+        f"Token {token_id} has been revoked.",
     )
 
 
@@ -167,7 +142,7 @@ def revoke_token(token_id: int) -> None:
 def verify_token() -> None:
     """Check whether the token on standard input works. Exits with 1 if it doesn't."""
     token = ask_secret("Token")
-    valid = verify_app_token(*operator(), token)
+    valid = app_tokens.verify_app_token(*operator(), token)
     output().show_value("valid", valid)
     if not valid:
         click.get_current_context().exit(Exit.FAILED)
@@ -195,8 +170,8 @@ command = Group(
     ],
 )
 command.add_command(tokens)
-command.add_command(install)
-command.add_command(installations)
+command.add_command(app_installations.install)
+command.add_command(app_installations.installations)
 
 
 @command.command(
@@ -207,8 +182,8 @@ command.add_command(installations)
 @permission_option
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     """Create an app. Only its token is printed to standard output, and only once."""
-    new = NewApp(name, frozenset(permissions))
-    created = create_app(*operator(), new)
+    new = app_changes.NewApp(name, frozenset(permissions))
+    created = app_changes.create_app(*operator(), new)
     out = output()
     out.show_value("token", created.token.secret)
     out.say(f"Created {created.app.name} (app {created.app.id}). Store its token now: it isn't")
@@ -227,20 +202,22 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     "--active/--inactive", "is_active", default=None, help="Only active or only inactive apps."
 )
 @page_options
-@fields_option(ALL_COLUMNS)
+@fields_option(app_installations.ALL_COLUMNS)
 def list_(*, search: str, is_active: bool | None, request: PageRequest) -> None:
     """List apps, oldest first."""
     filter_ = AppFilter(search=search, is_active=is_active)
     page = list_apps(*operator(), request, filter_)
-    show_page(page, COLUMNS, empty="No apps. Create one with: flask app create NAME")
+    show_page(
+        page, app_installations.COLUMNS, empty="No apps. Create one with: flask app create NAME"
+    )
 
 
 @command.command("show", examples=[("flask app show Warehouse", "one app")])
 @click.argument("app", shell_complete=complete_app)
-@fields_option(ALL_COLUMNS)
+@fields_option(app_installations.ALL_COLUMNS)
 def show(app: str) -> None:
     """Show an app with the details from its manifest."""
-    output().show_item(_find_app(app), ALL_COLUMNS)
+    output().show_item(_find_app(app), app_installations.ALL_COLUMNS)
 
 
 @command.command(
@@ -287,24 +264,24 @@ def update(
         given["permissions"] = frozenset(permissions)
     if not given:
         raise click.UsageError("Nothing to update. Use --name, --identifier or --permission.")
-    change = AppChange(**given)
-    key = app_key(app)
+    change = app_changes.AppChange(**given)
+    key = app_installations.app_key(app)
     _confirm_tokens(key, change, yes=yes)
     try:
-        updated = update_app(*operator(), key, change)
+        updated = app_changes.update_app(*operator(), key, change)
     except WebhooksNotConfirmed as unconfirmed:
         warnings = " ".join(webhook.problem.message for webhook in unconfirmed.webhooks)
         confirm_action(f"{warnings} Grant the permissions?", yes=yes)
-        updated = update_app(*operator(), key, change, confirmed=True)
-    output().show_item(updated, ALL_COLUMNS)
+        updated = app_changes.update_app(*operator(), key, change, confirmed=True)
+    output().show_item(updated, app_installations.ALL_COLUMNS)
 
 
-def _confirm_tokens(app_id: int, change: AppChange, *, yes: bool) -> None:
+def _confirm_tokens(app_id: int, change: app_changes.AppChange, *, yes: bool) -> None:
     """Ask before long-lived tokens of an app stop working, or work again."""
     ports, actor = operator()
     app = show_app(ports, actor, app_id)
     only = present(change.client_credentials_only, None)
-    count = count_long_lived(list_app_tokens(ports, actor, app_id), ports.clock.now())
+    count = count_long_lived(app_tokens.list_app_tokens(ports, actor, app_id), ports.clock.now())
     if app is None or only in (None, app.client_credentials_only) or not count:
         return
     noun = "token" if count == 1 else "tokens"
@@ -321,14 +298,18 @@ def _confirm_tokens(app_id: int, change: AppChange, *, yes: bool) -> None:
 @click.argument("app", shell_complete=complete_app)
 def deactivate(app: str) -> None:
     """Deactivate an app with its tokens and extensions, effective immediately."""
-    _print_change(deactivate_app(*operator(), app_key(app)), "was deactivated")
+    _print_change(
+        app_changes.deactivate_app(*operator(), app_installations.app_key(app)), "was deactivated"
+    )
 
 
 @command.command("activate", examples=[("flask app activate Warehouse", "activate it")])
 @click.argument("app", shell_complete=complete_app)
 def activate(app: str) -> None:
     """Activate an app."""
-    _print_change(activate_app(*operator(), app_key(app)), "was activated")
+    _print_change(
+        app_changes.activate_app(*operator(), app_installations.app_key(app)), "was activated"
+    )
 
 
 @command.command(
@@ -346,10 +327,10 @@ def delete(app: str, *, yes: bool) -> None:
     confirm_action(
         f"Delete {app_record.name} (app {app_record.id}) with its tokens and webhooks?", yes=yes
     )
-    _print_change(delete_app(*operator(), app_record.id), "was deleted")
+    _print_change(app_changes.delete_app(*operator(), app_record.id), "was deleted")
 
 
-_LINK_COLUMNS: tuple[Column[ClientLink], ...] = (
+_LINK_COLUMNS: tuple[Column[app_tokens.ClientLink], ...] = (
     Column("id", "ID", lambda link: link.id, short=True),
     Column("provider", "Provider", lambda link: link.provider),
     Column("clientId", "Client", lambda link: link.client_id, short=True),
@@ -367,7 +348,7 @@ _LINK_COLUMNS: tuple[Column[ClientLink], ...] = (
 @fields_option(_LINK_COLUMNS)
 def list_clients(app: str) -> None:
     """List the clients of identity providers that are linked to an app."""
-    listed = list_app_clients(*operator(), app_key(app))
+    listed = app_tokens.list_app_clients(*operator(), app_installations.app_key(app))
     empty = f"No clients. Link one with: flask app link-client {app}"
     output().rows(listed, _LINK_COLUMNS, empty=empty)
 
@@ -401,8 +382,8 @@ def link_client(app: str, *, provider: str, client_id: str, subject: str) -> Non
     The client sends its own access tokens (client credentials) instead of an app token. The
     provider needs an issuer and an audience.
     """
-    new = NewClientLink(provider, client_id, subject)
-    link = link_app_client(*operator(), app_key(app), new)
+    new = app_tokens.NewClientLink(provider, client_id, subject)
+    link = app_tokens.link_app_client(*operator(), app_installations.app_key(app), new)
     output().show_item(
         link, _LINK_COLUMNS, f"Linked client {link.client_id} to app {link.app_id}."
     )
@@ -415,7 +396,7 @@ def link_client(app: str, *, provider: str, client_id: str, subject: str) -> Non
 @click.argument("link_id", metavar="ID", type=Id())
 def unlink_client(link_id: int) -> None:
     """Unlink a client from its app, effective immediately. ID is shown by flask app clients."""
-    link = unlink_app_client(*operator(), link_id)
+    link = app_tokens.unlink_app_client(*operator(), link_id)
     output().show_item(
         link, _LINK_COLUMNS, f"Unlinked client {link.client_id} from app {link.app_id}."
     )
@@ -458,17 +439,17 @@ def activity(app: str, *, period: str) -> None:
 
     Servers write their counts once a minute.
     """
-    key = app_key(app)
+    key = app_installations.app_key(app)
     found = read_app_activity(*operator(), key, ActivityPeriod(period))
     output().show_item(found, _ACTIVITY)
 
 
 def _find_app(app: str) -> App:
-    record = show_app(*operator(), app_key(app))
+    record = show_app(*operator(), app_installations.app_key(app))
     if record is None:
-        raise Refused(Problem("NOT_FOUND", NO_APP, "app"))
+        raise Refused(Problem("NOT_FOUND", app_installations.NO_APP, "app"))
     return record
 
 
 def _print_change(app: App, what: str) -> None:
-    output().show_item(app, COLUMNS, f"{app.name} {what}.")
+    output().show_item(app, app_installations.COLUMNS, f"{app.name} {what}.")

@@ -17,17 +17,8 @@ from app.domain.authorization.permissions import Permission, PermissionGroup
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest
+from app.services.people import groups
 from app.services.people.directory import find_user
-from app.services.people.groups import (
-    GroupChanges,
-    GroupFilter,
-    NewGroup,
-    create_group,
-    delete_group,
-    find_groups,
-    list_groups,
-    update_group,
-)
 from app.web.installation import operator
 
 command = Group(
@@ -62,8 +53,8 @@ _COLUMNS: tuple[Column[PermissionGroup], ...] = (
 @permission_option
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     """Create a group. Add people with `flask user create --group`."""
-    new = NewGroup(name, frozenset(permissions))
-    output().show_item(create_group(*operator(), new), _COLUMNS)
+    new = groups.NewGroup(name, frozenset(permissions))
+    output().show_item(groups.create_group(*operator(), new), _COLUMNS)
 
 
 @command.command("list", examples=[("flask group list --json", "for a script")])
@@ -72,7 +63,7 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 @fields_option(_COLUMNS)
 def list_(*, search: str, request: PageRequest) -> None:
     """List groups by name."""
-    page = list_groups(*operator(), request, GroupFilter(search=search))
+    page = groups.list_groups(*operator(), request, groups.GroupFilter(search=search))
     show_page(page, _COLUMNS, empty="No groups. Create one with: flask group create NAME")
 
 
@@ -126,7 +117,7 @@ def update(
     """Update a group. Changes apply from its members' next request."""
     if new_name is None and not (added or removed or joining or leaving):
         raise click.UsageError("Nothing to update. Use --name, --add-permission, --add-user …")
-    changes = GroupChanges(
+    changes = groups.GroupChanges(
         name=ABSENT if new_name is None else new_name,
         add_permissions=frozenset(added),
         remove_permissions=frozenset(removed),
@@ -134,7 +125,7 @@ def update(
         remove_users=_user_ids(leaving),
     )
     group_id = _id(name)
-    output().show_item(update_group(*operator(), group_id, changes), _COLUMNS)
+    output().show_item(groups.update_group(*operator(), group_id, changes), _COLUMNS)
 
 
 @command.command(
@@ -150,11 +141,13 @@ def delete(name: str, *, yes: bool) -> None:
     """Delete a group. Its members lose its permissions."""
     group_id = _id(name)
     confirm_action(f"Delete group {name}?", yes=yes)
-    output().show_item(delete_group(*operator(), group_id), _COLUMNS, f"Deleted group {name}.")
+    output().show_item(
+        groups.delete_group(*operator(), group_id), _COLUMNS, f"Deleted group {name}."
+    )
 
 
 def _id(name: str) -> str:
-    [group] = find_groups(*operator(), [name])
+    [group] = groups.find_groups(*operator(), [name])
     return to_global_id("Group", group.id)
 
 

@@ -28,17 +28,8 @@ from app.commands.terminal.options import FilePath, is_read, read_file, read_tex
 from app.commands.terminal.output import Column, Form, json_text, output, visible_lines, write
 from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option
+from app.domain.imports import runs
 from app.domain.imports.exports import Section
-from app.domain.imports.runs import (
-    DEFAULT_BATCH,
-    DEFAULT_RESERVE,
-    Counts,
-    Finding,
-    Outcome,
-    Part,
-    RunOptions,
-    RunReport,
-)
 from app.domain.imports.text_files import split_lines
 from app.domain.passwords.imported_hashes import FirebaseParameters
 from app.domain.values.installation import OnProgress, ignore_progress
@@ -71,15 +62,15 @@ _SHOWN = 5
 
 _HEADINGS = ("table", "key", "name", "code", "outcome", "reason")
 _OUTCOMES = {
-    Outcome.LEFT_OUT: "left out",
-    Outcome.CHANGED: "changed",
-    Outcome.DISABLED: "disabled",
-    Outcome.IMPORTED: "imported as it is, needs attention",
-    Outcome.NO_EFFECT: "imported, but has no effect here",
-    Outcome.MUST_RESET: "must reset the password",
-    Outcome.KEPT: "kept as it is here",
+    runs.Outcome.LEFT_OUT: "left out",
+    runs.Outcome.CHANGED: "changed",
+    runs.Outcome.DISABLED: "disabled",
+    runs.Outcome.IMPORTED: "imported as it is, needs attention",
+    runs.Outcome.NO_EFFECT: "imported, but has no effect here",
+    runs.Outcome.MUST_RESET: "must reset the password",
+    runs.Outcome.KEPT: "kept as it is here",
 }
-_COUNTS: tuple[Column[Counts], ...] = (
+_COUNTS: tuple[Column[runs.Counts], ...] = (
     Column("kind", "Kind", lambda each: each.kind),
     Column("title", "Imported", lambda each: each.title, short=True),
     Column("read", "Read", lambda each: each.read, short=True),
@@ -103,9 +94,9 @@ class Findings:
     table: Any = None
     """The CSV that gets each of them, if there is one."""
     counts: Counter[str] = field(default_factory=Counter)
-    shown: dict[str, list[Finding]] = field(default_factory=dict)
+    shown: dict[str, list[runs.Finding]] = field(default_factory=dict)
 
-    def add(self, finding: Finding) -> None:
+    def add(self, finding: runs.Finding) -> None:
         """Note a finding."""
         self.counts[finding.code] += 1
         first = self.shown.setdefault(finding.code, [])
@@ -140,7 +131,7 @@ def collected_findings(csv_file: Path | None) -> Generator[Findings]:
         yield findings
 
 
-def print_report(report: RunReport, findings: Findings) -> None:
+def print_report(report: runs.RunReport, findings: Findings) -> None:
     """Print what a run did."""
     out = output()
     if out.form is Form.JSON:
@@ -162,12 +153,12 @@ def print_report(report: RunReport, findings: Findings) -> None:
         write("\nDry run: nothing was written.", err=is_message)
 
 
-def _row_name(finding: Finding) -> str:
+def _row_name(finding: runs.Finding) -> str:
     return f"{finding.key} ({finding.name})" if finding.name else str(finding.key)
 
 
 def _run(
-    import_: Callable[[OnFinding, OnRows], RunReport], csv_file: Path | None, *, strict: bool
+    import_: Callable[[OnFinding, OnRows], runs.RunReport], csv_file: Path | None, *, strict: bool
 ) -> None:
     """Import and print the report; exit with 1 if ``strict`` and something didn't fit."""
     with collected_findings(csv_file) as findings:
@@ -178,7 +169,7 @@ def _run(
         click.get_current_context().exit(Exit.FAILED)
 
 
-def _print_json(report: RunReport, findings: Findings) -> None:
+def _print_json(report: runs.RunReport, findings: Findings) -> None:
     """Print the whole report, a finding at a time: there can be a million."""
     head = {
         "source": report.source,
@@ -395,11 +386,11 @@ class _Options(TypedDict):
 
 def _parts(
     _context: click.Context, _option: click.Parameter, value: str | None
-) -> frozenset[Part]:
+) -> frozenset[runs.Part]:
     if value is None:
-        return frozenset(Part)
+        return frozenset(runs.Part)
     names = [name.strip() for name in value.split(",") if name.strip()]
-    known = {part.value: part for part in Part}
+    known = {part.value: part for part in runs.Part}
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         raise click.BadParameter(
@@ -436,19 +427,19 @@ def _parts(
     "parts",
     metavar="PARTS",
     callback=_parts,
-    help=f"Import only these, separated by commas: {', '.join(Part)}.",
+    help=f"Import only these, separated by commas: {', '.join(runs.Part)}.",
 )
 @click.option(
     "--batch",
     type=click.IntRange(1, _MAX_BATCH),
-    default=DEFAULT_BATCH,
+    default=runs.DEFAULT_BATCH,
     show_default=True,
     help="Rows per transaction.",
 )
 @click.option(
     "--reserve",
     type=click.IntRange(0),
-    default=DEFAULT_RESERVE,
+    default=runs.DEFAULT_RESERVE,
     show_default=True,
     help="IDs to keep free for new rows of the platform, until `flask import finish`.",
 )
@@ -467,7 +458,7 @@ def _parts(
 @_csv_option
 def platform(
     database: str,
-    parts: frozenset[Part],
+    parts: frozenset[runs.Part],
     csv_file: Path | None,
     *,
     dry_run: bool,
@@ -482,7 +473,7 @@ def platform(
     platform's IDs, so import into an empty shop.
     """
     url = _read_url(database)
-    options = RunOptions(parts, dry_run, **more)
+    options = runs.RunOptions(parts, dry_run, **more)
     caller = operator()
     _run(partial(import_platform, *caller, url, options), csv_file, strict=strict)
 

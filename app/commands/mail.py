@@ -4,18 +4,8 @@ from dataclasses import dataclass, replace
 
 import click
 
+from app.commands.terminal import options
 from app.commands.terminal.command import Group
-from app.commands.terminal.options import (
-    Id,
-    MemberWord,
-    Word,
-    fields_option,
-    option_word,
-    page_options,
-    read_moment,
-    read_text,
-    show_page,
-)
 from app.commands.terminal.output import Column, output
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import MailKind
@@ -24,16 +14,8 @@ from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest
 from app.services.accounts.password_resets import set_password_page
+from app.services.mails import mail_templates
 from app.services.mails.mail_log import list_mails, resend_mail
-from app.services.mails.mail_templates import (
-    TemplateEntry,
-    described,
-    list_templates,
-    reset_template,
-    save_template,
-    show_template,
-    template_name,
-)
 from app.web.installation import installation, operator
 
 _SAVE = (
@@ -62,8 +44,8 @@ class _Shown:
     template: OwnTemplate
 
 
-_TEMPLATE_COLUMNS: tuple[Column[TemplateEntry], ...] = (
-    Column("kind", "Email", lambda entry: option_word(entry.kind), short=True),
+_TEMPLATE_COLUMNS: tuple[Column[mail_templates.TemplateEntry], ...] = (
+    Column("kind", "Email", lambda entry: options.option_word(entry.kind), short=True),
     Column("language", "Language", lambda entry: entry.language_code or "all", short=True),
     Column("source", "Source", lambda entry: "console" if entry.version else "folder", short=True),
     Column("version", "Version", lambda entry: entry.version or None),
@@ -72,22 +54,22 @@ _TEMPLATE_COLUMNS: tuple[Column[TemplateEntry], ...] = (
     Column(
         "fault",
         "Can't be used",
-        lambda entry: described(entry.fault) if entry.fault else None,
+        lambda entry: mail_templates.described(entry.fault) if entry.fault else None,
         short=True,
     ),
 )
 _SOURCES: tuple[Column[_Shown], ...] = (
-    Column("kind", "Email", lambda shown: option_word(shown.kind), short=True),
+    Column("kind", "Email", lambda shown: options.option_word(shown.kind), short=True),
     Column("language", "Language", lambda shown: shown.language or "all", short=True),
     Column("version", "Version", lambda shown: shown.version or None, short=True),
     Column("subject", "Subject", lambda shown: shown.template.subject, short=True),
     Column("html", "HTML", lambda shown: shown.template.html, has_lines=True),
     Column("text", "Text", lambda shown: shown.template.text, has_lines=True),
 )
-_kind = click.argument("kind", metavar="KIND", type=MemberWord(MailKind))
+_kind = click.argument("kind", metavar="KIND", type=options.MemberWord(MailKind))
 _language = click.option(
     "--language",
-    type=Word(list(SHIPPED_LANGUAGES)),
+    type=options.Word(list(SHIPPED_LANGUAGES)),
     default=None,
     metavar="CODE",
     help=f"Only for this language: {', '.join(SHIPPED_LANGUAGES)}. Without it, for all.",
@@ -95,10 +77,10 @@ _language = click.option(
 
 
 @templates.command("list", examples=[("flask mail template list", "which emails have one")])
-@fields_option(_TEMPLATE_COLUMNS)
+@options.fields_option(_TEMPLATE_COLUMNS)
 def list_own_templates() -> None:
     """List the templates in use, and why those can't be used that can't."""
-    entries = list_templates(*operator())
+    entries = mail_templates.list_templates(*operator())
     output().rows(
         entries, _TEMPLATE_COLUMNS, empty="No templates; the default is sent for every email"
     )
@@ -111,11 +93,11 @@ def list_own_templates() -> None:
 @_kind
 @_language
 @click.option("--version-number", type=click.IntRange(1), help="An earlier version.")
-@fields_option(_SOURCES)
+@options.fields_option(_SOURCES)
 def show(*, kind: MailKind, language: str | None, version_number: int | None) -> None:
     """Show the sources of a template, or of the default if there is none."""
     code = language or ""
-    details = show_template(*operator(), kind, code, version_number or 0)
+    details = mail_templates.show_template(*operator(), kind, code, version_number or 0)
     if details is None:
         raise Refused(Problem("NOT_FOUND", "There is no such version.", "version"))
     output().show_item(_Shown(kind, code, details.version, details.template), _SOURCES)
@@ -131,11 +113,13 @@ def save(*, kind: MailKind, language: str | None, subject: str, html: str, text:
     """Check a template, save it as a new version, and use it for new emails."""
     caller = operator()
     code = language or ""
-    template = OwnTemplate(subject, _lines(read_text(html)), _lines(read_text(text)))
-    details = show_template(*caller, kind, code)
+    template = OwnTemplate(
+        subject, _lines(options.read_text(html)), _lines(options.read_text(text))
+    )
+    details = mail_templates.show_template(*caller, kind, code)
     used = [one.version for one in details.versions if one.is_current] if details else []
     try:
-        version = save_template(*caller, kind, code, template, based_on=sum(used))
+        version = mail_templates.save_template(*caller, kind, code, template, based_on=sum(used))
     except Refused as refused:
         raise Refused(*map(_with_line, refused.problems)) from None
     output().show_item(_Shown(kind, code, version, template), _SOURCES[:4], "New emails use it.")
@@ -149,9 +133,9 @@ def save(*, kind: MailKind, language: str | None, subject: str, html: str, text:
 def reset(*, kind: MailKind, language: str | None) -> None:
     """Use the default again. Versions of the template are kept."""
     code = language or ""
-    changed = reset_template(*operator(), kind, code)
-    name, out = template_name(kind, code), output()
-    details = show_template(*operator(), kind, code)
+    changed = mail_templates.reset_template(*operator(), kind, code)
+    name, out = mail_templates.template_name(kind, code), output()
+    details = mail_templates.show_template(*operator(), kind, code)
     if details is not None:
         out.show_item(_Shown(kind, code, details.version, details.template), _SOURCES[:4])
     out.say(f"{name}: the default is used again." if changed else f"{name} has no template.")
@@ -182,13 +166,13 @@ command = Group(
 command.add_command(templates)
 
 
-_KINDS = ", ".join(map(option_word, MailKind))
+_KINDS = ", ".join(map(options.option_word, MailKind))
 _COLUMNS: tuple[Column[MailEntry], ...] = (
     Column("id", "ID", lambda mail: mail.id, short=True),
     Column("createdAt", "Time", lambda mail: mail.created_at, short=True),
     Column("recipient", "Recipient", lambda mail: mail.recipient, short=True),
-    Column("kind", "Email", lambda mail: option_word(mail.kind), short=True),
-    Column("status", "Status", lambda mail: option_word(mail.status), short=True),
+    Column("kind", "Email", lambda mail: options.option_word(mail.kind), short=True),
+    Column("status", "Status", lambda mail: options.option_word(mail.status), short=True),
     Column("error", "Last error", lambda mail: mail.error or None, short=True),
     Column("attempts", "Attempts", lambda mail: mail.attempts),
     Column("attemptedAt", "Last attempt", lambda mail: mail.attempted_at),
@@ -206,10 +190,12 @@ _COLUMNS: tuple[Column[MailEntry], ...] = (
         ("flask mail list --kind staff-invitation --json", "for a script"),
     ],
 )
-@click.option("--status", type=MemberWord(MailStatus), help="Only emails with this status.")
+@click.option(
+    "--status", type=options.MemberWord(MailStatus), help="Only emails with this status."
+)
 @click.option(
     "--kind",
-    type=MemberWord(MailKind),
+    type=options.MemberWord(MailKind),
     metavar="KIND",
     help=f"Only emails of this kind: {_KINDS}.",
 )
@@ -217,8 +203,8 @@ _COLUMNS: tuple[Column[MailEntry], ...] = (
 @click.option(
     "--search", default="", help="Only emails whose recipient or name contains this text."
 )
-@page_options
-@fields_option(_COLUMNS)
+@options.page_options
+@options.fields_option(_COLUMNS)
 def list_(
     *,
     status: MailStatus | None,
@@ -232,15 +218,15 @@ def list_(
     filter_ = MailFilter(
         kind=kind,
         status=status,
-        since=read_moment(since, ports.clock.now()) if since else None,
+        since=options.read_moment(since, ports.clock.now()) if since else None,
         text=search,
     )
     page = list_mails(*operator(), request, filter_)
-    show_page(page, _COLUMNS, empty="No matching emails")
+    options.show_page(page, _COLUMNS, empty="No matching emails")
 
 
 @command.command("resend", examples=[("flask mail resend 12", "send this email again")])
-@click.argument("mail_id", metavar="ID", type=Id())
+@click.argument("mail_id", metavar="ID", type=options.Id())
 def resend(mail_id: int) -> None:
     """Send an email again. ID is the email's, as shown by the list command.
 

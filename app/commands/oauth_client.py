@@ -13,16 +13,7 @@ from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.oauth import NewClient, OAuthClient, read_scopes, write_scopes
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT, Absent
-from app.services.oauth.clients import (
-    ClientChange,
-    ClientKind,
-    create_client,
-    delete_client,
-    list_clients,
-    rotate_client_secret,
-    show_client,
-    update_client,
-)
+from app.services.oauth import clients
 from app.web.installation import installation, operator
 
 command = Group(
@@ -135,7 +126,7 @@ _keys = click.option(
 @fields_option(_COLUMNS)
 def list_() -> None:
     """List all clients."""
-    listed = list_clients(*operator())
+    listed = clients.list_clients(*operator())
     output().rows(listed, _COLUMNS, empty="No OAuth clients.")
 
 
@@ -144,7 +135,7 @@ def list_() -> None:
 @fields_option(_COLUMNS)
 def show(client_id: str) -> None:
     """Show a client. Secrets are never shown again."""
-    output().show_item(show_client(*operator(), client_id), _COLUMNS)
+    output().show_item(clients.show_client(*operator(), client_id), _COLUMNS)
 
 
 @command.command(
@@ -184,8 +175,8 @@ def create(name: str, *, public: bool, pairwise: bool, app: str | None, **option
     """Create a client. Its secret is printed once."""
     caller = operator()
     app_id = None if app is None else app_key(app)
-    kind = ClientKind(is_public=public, app_id=app_id, is_pairwise=pairwise)
-    new = create_client(*caller, _read_change(name, options), kind)
+    kind = clients.ClientKind(is_public=public, app_id=app_id, is_pairwise=pairwise)
+    new = clients.create_client(*caller, _read_change(name, options), kind)
     output().show_item(new, _NEW_COLUMNS)
     if new.secret:
         output().say("Store the secret now: it isn't shown again.")
@@ -220,7 +211,7 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
     """
     caller = operator()
     change = _read_change(ABSENT if name is None else name, options)
-    client = show_client(*caller, client_id)
+    client = clients.show_client(*caller, client_id)
     if isinstance(change.key_set, str) and change.key_set and client.secrets:
         confirm_action(f"End the secrets of {client.name}? Only its keys work then.", yes=yes)
     if change.is_first_party is True and not client.is_first_party:
@@ -228,7 +219,7 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
         kept = ", ".join(["its sessions", *client.redirect_uris, *secrets])
         question = f"Make {client.name} a first party? It keeps {kept}."
         confirm_action(question, yes=yes)
-    output().show_item(update_client(*caller, client_id, change), _COLUMNS)
+    output().show_item(clients.update_client(*caller, client_id, change), _COLUMNS)
 
 
 @command.command(
@@ -243,7 +234,7 @@ def edit(client_id: str, *, yes: bool, name: str | None, **options: object) -> N
 def rotate_secret(client_id: str, *, overlap: int) -> None:
     """Replace a client's secret. The new one is printed once."""
     span = timedelta(seconds=overlap)
-    new = rotate_client_secret(*operator(), client_id, span)
+    new = clients.rotate_client_secret(*operator(), client_id, span)
     output().show_item(new, _NEW_COLUMNS)
     output().say("Store the secret now: it isn't shown again.")
 
@@ -267,20 +258,20 @@ def disable(client_id: str) -> None:
 @yes_option
 def delete(client_id: str, *, yes: bool) -> None:
     """Delete a client, its sessions and what people allowed it."""
-    client = show_client(*operator(), client_id)
+    client = clients.show_client(*operator(), client_id)
     confirm_action(f"Delete {client.name} and end its sessions?", yes=yes)
-    output().show_item(delete_client(*operator(), client_id), _COLUMNS)
+    output().show_item(clients.delete_client(*operator(), client_id), _COLUMNS)
 
 
 def _switch(client_id: str, *, active: bool) -> None:
-    change = ClientChange(is_active=active)
-    output().show_item(update_client(*operator(), client_id, change), _COLUMNS)
+    change = clients.ClientChange(is_active=active)
+    output().show_item(clients.update_client(*operator(), client_id, change), _COLUMNS)
 
 
-def _read_change(name: str | Absent, options: dict[str, object]) -> ClientChange:
+def _read_change(name: str | Absent, options: dict[str, object]) -> clients.ClientChange:
     first, backchannel = options["first_party"], options["backchannel"]
     key_set, devices = options["key_set"], options["devices"]
-    return ClientChange(
+    return clients.ClientChange(
         name=name,
         redirect_uris=_texts(options["redirect_uris"]),
         post_logout_redirect_uris=_texts(options["post_logout"]),

@@ -27,19 +27,7 @@ from granian.log import LogLevels
 from granian.server.mp import MPServer
 from typing_extensions import override
 
-from app.commands.processes import (
-    OPERATIONS,
-    WORKER,
-    Program,
-    Say,
-    current_service,
-    message_writer,
-    run_programs,
-    run_until_stopped,
-    show_holds,
-    with_logged_failures,
-    writes_json,
-)
+from app.commands import processes
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
@@ -123,7 +111,7 @@ _PLAYGROUND: Column[_Served] = Column("playground", "Playground", lambda served:
     metavar="SECONDS",
     help="Go on serving so long after SIGTERM, while /readyz answers 503.",
 )
-@with_logged_failures
+@processes.with_logged_failures
 def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain: int) -> None:
     """Serve the shop and run its background worker.
 
@@ -134,30 +122,30 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool, drain
     ports = installation().ports
     require_ready(*operator())
     out = output()
-    say = message_writer(out)
-    show_holds(say, check_installation(*operator()))
+    say = processes.message_writer(out)
+    processes.show_holds(say, check_installation(*operator()))
     _wait_for_port(say, host, port)
     save_base_url(*operator(), _address(host, port))
     set_up_demo_provider(*operator())
     count = _server_processes(say, workers, own_worker=not no_worker)
     ports.database.close()  # from here on, the processes below have connections of their own
-    service = current_service()
+    service = processes.current_service()
     watch = _Watch(out, service.manager, host, port)
     # Imported before the processes are forked, which then share it.
     make_server = current_app.extensions[EXTENSION]()
     buffered = installation().requests_are_buffered
     serve = partial(_serve, make_server, host, port, count, buffered=buffered)
-    server = partial(serve, drain=drain, is_log=writes_json())
-    programs = [Program("server", server, reload_signal=signal.SIGHUP)]
+    server = partial(serve, drain=drain, is_log=processes.writes_json())
+    programs = [processes.Program("server", server, reload_signal=signal.SIGHUP)]
     if not no_worker:
-        work = partial(current_app.extensions[WORKER], serves_operations=False)
-        programs.append(Program("worker", partial(run_until_stopped, work)))
+        work = partial(current_app.extensions[processes.WORKER], serves_operations=False)
+        programs.append(processes.Program("worker", partial(processes.run_until_stopped, work)))
     if installation().operations_port:
-        listen = partial(current_app.extensions[OPERATIONS], port_is_required=False)
-        run = partial(run_until_stopped, listen)
-        programs.append(Program("operations listener", run, is_essential=False))
+        listen = partial(current_app.extensions[processes.OPERATIONS], port_is_required=False)
+        run = partial(processes.run_until_stopped, listen)
+        programs.append(processes.Program("operations listener", run, is_essential=False))
     grace = drain + _GRACE_SECONDS
-    if not run_programs(programs, say, watch.look, service=service, grace=grace):
+    if not processes.run_programs(programs, say, watch.look, service=service, grace=grace):
         click.get_current_context().exit(Exit.FAILED)
 
 
@@ -173,7 +161,7 @@ def _processors() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _server_processes(say: Say, asked: int | None, *, own_worker: bool) -> int:
+def _server_processes(say: processes.Say, asked: int | None, *, own_worker: bool) -> int:
     """Return how many server processes to start: those asked for, or one for each CPU.
 
     Fails when the database can't take as many connections as the processes asked for can open.
@@ -331,7 +319,7 @@ def _waiting(listener: socket.socket) -> int:
     return int.from_bytes(info[_WAITING_AT:], sys.byteorder)
 
 
-def _wait_for_port(say: Say, host: str, port: int) -> None:
+def _wait_for_port(say: processes.Say, host: str, port: int) -> None:
     """Wait while another process holds the port, as those of a killed parent still do.
 
     Fails now, by name, rather than in a process that falls again and again.
@@ -368,7 +356,7 @@ class _Watch:
         self._out = out
         self._manager = manager
         self._address = (host, port)
-        self._is_log = out.form is not Form.JSON and writes_json()
+        self._is_log = out.form is not Form.JSON and processes.writes_json()
         self._is_ready = False
 
     def look(self) -> None:

@@ -9,16 +9,8 @@ from typing import Any
 
 import click
 
+from app.commands.terminal import options
 from app.commands.terminal.command import Group
-from app.commands.terminal.options import (
-    FilePath,
-    Word,
-    fields_option,
-    read_bytes,
-    read_future,
-    read_number,
-    read_switch,
-)
 from app.commands.terminal.output import Column, Displayable, Form, output
 from app.domain.accounts.addresses import AddressChange
 from app.domain.mails.mail import MailSender
@@ -209,7 +201,7 @@ _LIST = "\n".join(
 
 
 @command.command("show", examples=[("flask shop show --json", "for a script")])
-@fields_option(_COLUMNS)
+@options.fields_option(_COLUMNS)
 def show() -> None:
     """Show every setting."""
     output().show_item(show_settings(*operator()), _COLUMNS)
@@ -228,7 +220,7 @@ def show() -> None:
         ('flask shop set name "Corner shop"', "rename the shop"),
     ],
 )
-@click.argument("setting", metavar="SETTING", type=Word(list(_SETTINGS)))
+@click.argument("setting", metavar="SETTING", type=options.Word(list(_SETTINGS)))
 @click.argument("value")
 @click.option("--yes", is_flag=True, help="Don't ask before a change that locks people out.")
 @click.option("--no-input", is_flag=True, help="Never prompt.")
@@ -262,7 +254,7 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
         ("flask shop logo --remove", "show the shop's name instead"),
     ],
 )
-@click.argument("file", type=FilePath(dir_okay=False), required=False)
+@click.argument("file", type=options.FilePath(dir_okay=False), required=False)
 @click.option("--remove", is_flag=True, help="Remove the logo.")
 def logo(file: str | None, *, remove: bool) -> None:
     caller = operator()
@@ -271,7 +263,7 @@ def logo(file: str | None, *, remove: bool) -> None:
     if file is None:
         shop = delete_logo(*caller)
     else:
-        upload = Upload(Path(file).name, "", read_bytes(file))
+        upload = Upload(Path(file).name, "", options.read_bytes(file))
         shop = update_logo(*caller, upload)
     output().show_item(shop, (Column("logo", "Logo", lambda shop: bool(shop.logo), short=True),))
 
@@ -347,13 +339,13 @@ def _with_access_lost(columns: Columns, numbers: Mapping[str, object]) -> Column
 
 def _parse(setting: Setting, value: str) -> SettingValue:
     if setting.kind is SettingKind.LOGIN_MODE:
-        return Word(PasswordLoginMode, case_sensitive=False).convert(value, None, None)
+        return options.Word(PasswordLoginMode, case_sensitive=False).convert(value, None, None)
     if setting.kind is SettingKind.MOMENT:
-        return read_future(value, installation().ports.clock.now()) if value else None
+        return options.read_future(value, installation().ports.clock.now()) if value else None
     if setting.kind is SettingKind.SECOND_FACTOR:
-        return Word(StaffSecondFactor, case_sensitive=False).convert(value, None, None)
+        return options.Word(StaffSecondFactor, case_sensitive=False).convert(value, None, None)
     if setting.kind is SettingKind.MAIL_SENDER:
-        return Word(MailSender, case_sensitive=False).convert(value, None, None)
+        return options.Word(MailSender, case_sensitive=False).convert(value, None, None)
     if setting.kind in (SettingKind.DAYS, SettingKind.NUMBER):
-        return read_number(value)
-    return read_switch(value) if setting.kind is SettingKind.SWITCH else value
+        return options.read_number(value)
+    return options.read_switch(value) if setting.kind is SettingKind.SWITCH else value

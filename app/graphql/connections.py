@@ -9,16 +9,7 @@ from typing import Any, TypeVar
 import graphene
 
 from app.domain.commerce.sales import OrderStatus
-from app.domain.values.pages import (
-    Page,
-    PageRequest,
-    Range,
-    day_range,
-    make_cursor,
-    moment_range,
-    no_page_size,
-    read_page_request,
-)
+from app.domain.values import pages
 from app.graphql.context import Info
 from app.services.commerce.orders import OrderFilter
 from app.services.lists.filters import Where
@@ -94,9 +85,9 @@ def sorting_input(name: str, items: str, field: object) -> Any:
     )
 
 
-def page_request(name: str, arguments: Mapping[str, Any]) -> PageRequest:
+def page_request(name: str, arguments: Mapping[str, Any]) -> pages.PageRequest:
     """The page of the list ``name`` that ``arguments`` ask for; refuses what makes no sense."""
-    return read_page_request(
+    return pages.read_page_request(
         name, **{argument: arguments.get(argument) for argument in _ARGUMENTS}
     )
 
@@ -106,21 +97,21 @@ def is_ascending(arguments: Mapping[str, Any]) -> bool:
     return bool((arguments.get("sort_by") or {}).get("direction") == "ASC")
 
 
-def _resolve_page_info(page: Page[object], _info: Info) -> Page[object]:
+def _resolve_page_info(page: pages.Page[object], _info: Info) -> pages.Page[object]:
     return page
 
 
-def _resolve_edges(page: Page[object], at: Info) -> list[Edge]:
+def _resolve_edges(page: pages.Page[object], at: Info) -> list[Edge]:
     if not page.has_items:
-        raise no_page_size(str(at.path.as_list()[-2]))
+        raise pages.no_page_size(str(at.path.as_list()[-2]))
     return list(map(Edge, page.items, page.positions))
 
 
 def _resolve_cursor(edge: Edge, _info: Info) -> str:
-    return make_cursor(edge.position)
+    return pages.make_cursor(edge.position)
 
 
-def _resolve_total_count(page: Page[object], _info: Info) -> int:
+def _resolve_total_count(page: pages.Page[object], _info: Info) -> int:
     return page.count()
 
 
@@ -155,32 +146,36 @@ def values_in(sent: Iterable[Any] | None) -> tuple[Any, ...] | None:
     return None if sent is None else tuple(sent)
 
 
-def range_in(sent: Mapping[str, Any] | None) -> Range[Any] | None:
+def range_in(sent: Mapping[str, Any] | None) -> pages.Range[Any] | None:
     """Return the range that an input with ``gte`` and ``lte`` means."""
-    return None if sent is None else Range(sent.get("gte"), sent.get("lte"))
+    return None if sent is None else pages.Range(sent.get("gte"), sent.get("lte"))
 
 
 def range_or_chosen(
     sent: Mapping[str, Any] | None,
-) -> tuple[Range[Any] | None, tuple[Any, ...] | None]:
+) -> tuple[pages.Range[Any] | None, tuple[Any, ...] | None]:
     """Return the range in an input with ``eq``, ``oneOf`` and ``range``, or else its values."""
     found = None if sent is None else range_in(sent.get("range"))
     return found, None if found is not None else chosen_in(sent)
 
 
-def times_in(range_: Mapping[str, datetime | None] | None) -> Range[datetime] | None:
+def times_in(range_: Mapping[str, datetime | None] | None) -> pages.Range[datetime] | None:
     """The range that a ``DateTimeRangeInput`` means."""
-    return None if range_ is None else moment_range(range_.get("gte"), range_.get("lte"))
+    return None if range_ is None else pages.moment_range(range_.get("gte"), range_.get("lte"))
 
 
-def days_in(range_: Mapping[str, date | None] | None) -> Range[datetime] | None:
+def days_in(range_: Mapping[str, date | None] | None) -> pages.Range[datetime] | None:
     """The range that a ``DateRangeInput`` means."""
-    return None if range_ is None else day_range(range_.get("gte"), range_.get("lte"))
+    return None if range_ is None else pages.day_range(range_.get("gte"), range_.get("lte"))
 
 
-def prices_in(range_: Mapping[str, float | None] | None) -> Range[Decimal] | None:
+def prices_in(range_: Mapping[str, float | None] | None) -> pages.Range[Decimal] | None:
     """The range that a ``PriceRangeInput`` means."""
-    return None if range_ is None else Range(_price(range_.get("gte")), _price(range_.get("lte")))
+    return (
+        None
+        if range_ is None
+        else pages.Range(_price(range_.get("gte")), _price(range_.get("lte")))
+    )
 
 
 def _price(amount: float | None) -> Decimal | None:

@@ -38,19 +38,7 @@ from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.factor_checks import party_of
 from app.services.sign_in.email_codes import AccountByCode
 from app.services.sign_in.sessions import SESSION, end_other_sessions, end_session, list_sessions
-from app.web.hosted_pages import (
-    HOME,
-    begin_hosted,
-    end_hosted,
-    full_url,
-    hosted_person,
-    hosted_shop,
-    page,
-    ports,
-    redirect_to_account,
-    refused_page,
-    sign_in_url,
-)
+from app.web import hosted_pages
 from app.web.sessions import WAITING, anonymous_actor
 from app.web.translation import ASKED_LANGUAGE, page_language, problem_text, reasons_text, text
 
@@ -70,30 +58,39 @@ def register() -> BaseResponse:
 
     Without a password, where codes by email are offered, a code makes the account.
     """
-    if not hosted_shop().offers_passwords and not hosted_shop().offers_codes:
+    if (
+        not hosted_pages.hosted_shop().offers_passwords
+        and not hosted_pages.hosted_shop().offers_codes
+    ):
         raise NotFound
     if request.method == "GET":
-        return page("register.html", values={"email": session.get(_EMAIL, "")}, errors={})
+        return hosted_pages.page(
+            "register.html", values={"email": session.get(_EMAIL, "")}, errors={}
+        )
     values = {name: request.form.get(name, "").strip() for name in ("name", "email")}
     entered = request.form.get("password", "")
     first, _, last = values["name"].partition(" ")
     language = page_language().upper()
-    if hosted_shop().offers_codes and not (entered and hosted_shop().offers_passwords):
+    if hosted_pages.hosted_shop().offers_codes and not (
+        entered and hosted_pages.hosted_shop().offers_passwords
+    ):
         return _register_by_code(values, AccountByCode(first, last.strip(), language))
     new = NewAccount(
         email=values["email"],
         password=entered,
         first_name=first,
         last_name=last.strip(),
-        redirect_url=full_url("passwords.confirm"),
+        redirect_url=hosted_pages.full_url("passwords.confirm"),
         language_code=language or ABSENT,
     )
     try:
-        registered = register_account(ports(), anonymous_actor(), new)
+        registered = register_account(hosted_pages.ports(), anonymous_actor(), new)
     except Refused as refused:
-        return refused_page("register.html", values=values, errors=_errors(refused, _REGISTERED))
+        return hosted_pages.refused_page(
+            "register.html", values=values, errors=_errors(refused, _REGISTERED)
+        )
     session[_EMAIL] = values["email"]
-    return page(
+    return hosted_pages.page(
         "sent.html",
         kind="register",
         is_registered=not registered.needs_confirmation,
@@ -107,15 +104,15 @@ def confirm() -> BaseResponse:
     if request.args.get("token"):
         return _keep_link("passwords.confirm")
     if request.method == "GET":
-        return page("confirm.html", email=_account_link()["email"])
+        return hosted_pages.page("confirm.html", email=_account_link()["email"])
     try:
-        confirm_account(ports(), anonymous_actor(), **_account_link())
+        confirm_account(hosted_pages.ports(), anonymous_actor(), **_account_link())
     except Refused as refused:
-        return refused_page(
+        return hosted_pages.refused_page(
             "confirm.html", email=_account_link()["email"], error=reasons_text(refused)
         )
     session[_EMAIL] = session.pop(_ACCOUNT_LINK)["email"]
-    return page("confirm.html", email=session[_EMAIL], is_done=True)
+    return hosted_pages.page("confirm.html", email=session[_EMAIL], is_done=True)
 
 
 @passwords_blueprint.route("/forgotten", methods=["GET", "POST"])
@@ -124,15 +121,21 @@ def forgotten() -> BaseResponse:
     _require_passwords()
     email = request.form.get("email", str(session.get(_EMAIL, ""))).strip()
     if request.method == "GET":
-        return page("forgotten.html", email=email)
+        return hosted_pages.page("forgotten.html", email=email)
     if not email:
-        return refused_page("forgotten.html", email="", error=text("Enter your email."))
-    target = full_url("passwords.choose")
+        return hosted_pages.refused_page(
+            "forgotten.html", email="", error=text("Enter your email.")
+        )
+    target = hosted_pages.full_url("passwords.choose")
     try:
-        request_password_reset(ports(), anonymous_actor(), email=email, redirect_url=target)
+        request_password_reset(
+            hosted_pages.ports(), anonymous_actor(), email=email, redirect_url=target
+        )
     except Refused as refused:
-        return refused_page("forgotten.html", email=email, error=reasons_text(refused))
-    return page("sent.html", kind="forgotten", email=email)
+        return hosted_pages.refused_page(
+            "forgotten.html", email=email, error=reasons_text(refused)
+        )
+    return hosted_pages.page("sent.html", kind="forgotten", email=email)
 
 
 @passwords_blueprint.route("/new-password", methods=["GET", "POST"])
@@ -143,16 +146,20 @@ def choose() -> BaseResponse:
     _require_passwords()
     link = _account_link()
     if request.method == "GET":
-        return page("new_password.html", email=link["email"])
+        return hosted_pages.page("new_password.html", email=link["email"])
     entered = request.form.get("password", "")
     try:
-        opened = set_hosted_password(ports(), anonymous_actor(), password=entered, **link)
+        opened = set_hosted_password(
+            hosted_pages.ports(), anonymous_actor(), password=entered, **link
+        )
     except SecondFactorRequired as required:
         session.pop(_ACCOUNT_LINK, None)
         return hold_sign_in(required)
     except Refused as refused:
-        return refused_page("new_password.html", email=link["email"], error=reasons_text(refused))
-    return begin_hosted(opened, HOME)
+        return hosted_pages.refused_page(
+            "new_password.html", email=link["email"], error=reasons_text(refused)
+        )
+    return hosted_pages.begin_hosted(opened, hosted_pages.HOME)
 
 
 def _keep_link(endpoint: str) -> BaseResponse:
@@ -174,12 +181,14 @@ def _register_by_code(values: dict[str, str], account: AccountByCode) -> BaseRes
     try:
         return send_code(values["email"], account)
     except Refused as refused:
-        return refused_page("register.html", values=values, errors=_errors(refused, _REGISTERED))
+        return hosted_pages.refused_page(
+            "register.html", values=values, errors=_errors(refused, _REGISTERED)
+        )
 
 
 def _require_passwords() -> None:
     """Raise 404 where hosted pages don't offer passwords."""
-    if not hosted_shop().offers_passwords:
+    if not hosted_pages.hosted_shop().offers_passwords:
         raise NotFound
 
 
@@ -191,15 +200,15 @@ def signed_in(view: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(view)
     def guarded(**arguments: Any) -> Any:
-        here = request.path if request.method == "GET" else HOME
-        if hosted_person() is None:
-            return redirect(sign_in_url(here), HTTPStatus.SEE_OTHER)
+        here = request.path if request.method == "GET" else hosted_pages.HOME
+        if hosted_pages.hosted_person() is None:
+            return redirect(hosted_pages.sign_in_url(here), HTTPStatus.SEE_OTHER)
         try:
             return view(**arguments)
         except ProofRequired:
-            return redirect(sign_in_url(here, again=True), HTTPStatus.SEE_OTHER)
+            return redirect(hosted_pages.sign_in_url(here, again=True), HTTPStatus.SEE_OTHER)
         except TokenRejected:
-            return redirect(sign_in_url(here), HTTPStatus.SEE_OTHER)
+            return redirect(hosted_pages.sign_in_url(here), HTTPStatus.SEE_OTHER)
 
     return guarded
 
@@ -207,13 +216,13 @@ def signed_in(view: Callable[..., Any]) -> Callable[..., Any]:
 @blueprint.get("/")
 @signed_in
 def index() -> BaseResponse:
-    return page("account.html", **_values())
+    return hosted_pages.page("account.html", **_values())
 
 
 @blueprint.post("/sign-out")
 def sign_out() -> BaseResponse:
     """End the session, for every copy of its cookie."""
-    answer = end_hosted(url_for("hosted.sign_in.index"))
+    answer = hosted_pages.end_hosted(url_for("hosted.sign_in.index"))
     flash(text("You are signed out."))
     return answer
 
@@ -224,27 +233,29 @@ def name() -> BaseResponse:
     user = _person().user
     if request.method == "GET":
         values = {"first_name": user.first_name, "last_name": user.last_name}
-        return page("name.html", values=values, errors={})
+        return hosted_pages.page("name.html", values=values, errors={})
     values = {key: request.form.get(key, "").strip() for key in ("first_name", "last_name")}
     try:
-        update_account(ports(), _actor(), Details(values["first_name"], values["last_name"]))
+        update_account(
+            hosted_pages.ports(), _actor(), Details(values["first_name"], values["last_name"])
+        )
     except Refused as refused:
         errors = _errors(refused, {"firstName": "first_name", "lastName": "last_name"})
-        return refused_page("name.html", values=values, errors=errors)
-    return redirect_to_account(text("Name saved."))
+        return hosted_pages.refused_page("name.html", values=values, errors=errors)
+    return hosted_pages.redirect_to_account(text("Name saved."))
 
 
 @blueprint.route("/password", methods=["GET", "POST"])
 @signed_in
 def password() -> BaseResponse:
     """Change one's own password; every other session ends."""
-    if not hosted_shop().offers_passwords:
+    if not hosted_pages.hosted_shop().offers_passwords:
         raise NotFound
     if request.method == "GET":
-        return page("password_change.html", errors={})
+        return hosted_pages.page("password_change.html", errors={})
     try:
         change_password(
-            ports(),
+            hosted_pages.ports(),
             _actor(),
             old_password=request.form.get("old_password", ""),
             new_password=request.form.get("new_password", ""),
@@ -252,34 +263,36 @@ def password() -> BaseResponse:
     except Refused as refused:
         fields = {"oldPassword": "old_password", "newPassword": "new_password"}
         errors = _errors(refused, fields)
-        return refused_page("password_change.html", errors=errors)
-    return redirect_to_account(text("Password changed. Other devices are signed out."))
+        return hosted_pages.refused_page("password_change.html", errors=errors)
+    return hosted_pages.redirect_to_account(
+        text("Password changed. Other devices are signed out.")
+    )
 
 
 @blueprint.route("/email", methods=["GET", "POST"])
 @signed_in
 def email() -> BaseResponse:
     """Ask for a change of one's own email: a link goes to the new one, nothing changes yet."""
-    if not hosted_shop().offers_passwords:
+    if not hosted_pages.hosted_shop().offers_passwords:
         raise NotFound  # the change is proved by the password
     if request.method == "GET":
-        return page("email.html", email="", errors={})
+        return hosted_pages.page("email.html", email="", errors={})
     entered = request.form.get("email", "").strip()
     try:
         request_email_change(
-            ports(),
+            hosted_pages.ports(),
             _actor(),
             new_email=entered,
             password=request.form.get("password", ""),
-            redirect_url=full_url("account.keep_email_link"),
+            redirect_url=hosted_pages.full_url("account.keep_email_link"),
         )
     except Refused as refused:
         errors = _errors(refused, {"newEmail": "email", "password": "password"})
-        return refused_page("email.html", email=entered, errors=errors)
+        return hosted_pages.refused_page("email.html", email=entered, errors=errors)
     message = text(
         "Open the link we sent to {email}. Until then your email doesn't change.", email=entered
     )
-    return redirect_to_account(message)
+    return hosted_pages.redirect_to_account(message)
 
 
 @blueprint.get("/email/link")
@@ -299,32 +312,34 @@ def confirm_email() -> BaseResponse:
     token = str(session.get(_LINK, ""))
     try:
         if request.method == "GET":
-            new_email = find_email_change(ports(), _actor(), token=token) if token else ""
-            return page("email_confirm.html", new_email=new_email)
-        user = confirm_email_change(ports(), _actor(), token=token)
+            new_email = (
+                find_email_change(hosted_pages.ports(), _actor(), token=token) if token else ""
+            )
+            return hosted_pages.page("email_confirm.html", new_email=new_email)
+        user = confirm_email_change(hosted_pages.ports(), _actor(), token=token)
     except Refused as refused:
         session.pop(_LINK, None)
-        show = page if request.method == "GET" else refused_page
+        show = hosted_pages.page if request.method == "GET" else hosted_pages.refused_page
         return show("email_confirm.html", new_email="", error=reasons_text(refused))
     session.pop(_LINK, None)
-    return redirect_to_account(text("Email changed to {email}.", email=user.email))
+    return hosted_pages.redirect_to_account(text("Email changed to {email}.", email=user.email))
 
 
 @blueprint.post("/sessions/<key:key>/end")
 @signed_in
 def end(key: int) -> BaseResponse:
     try:
-        end_session(ports(), _actor(), to_global_id(SESSION, key))
+        end_session(hosted_pages.ports(), _actor(), to_global_id(SESSION, key))
     except Refused as refused:
-        return redirect_to_account(reasons_text(refused))
-    return redirect_to_account(text("Session ended."))
+        return hosted_pages.redirect_to_account(reasons_text(refused))
+    return hosted_pages.redirect_to_account(text("Session ended."))
 
 
 @blueprint.post("/sessions/end-others")
 @signed_in
 def end_others() -> BaseResponse:
-    end_other_sessions(ports(), _actor())
-    return redirect_to_account(text("All other sessions ended."))
+    end_other_sessions(hosted_pages.ports(), _actor())
+    return hosted_pages.redirect_to_account(text("All other sessions ended."))
 
 
 @blueprint.post("/programs/<slug:client_id>/disconnect")
@@ -332,10 +347,10 @@ def end_others() -> BaseResponse:
 def disconnect(client_id: str) -> BaseResponse:
     """Take back what a program was allowed, and end its sessions."""
     try:
-        disconnect_program(ports(), _actor(), client_id)
+        disconnect_program(hosted_pages.ports(), _actor(), client_id)
     except Refused as refused:
-        return redirect_to_account(reasons_text(refused))
-    return redirect_to_account(text("Program disconnected."))
+        return hosted_pages.redirect_to_account(reasons_text(refused))
+    return hosted_pages.redirect_to_account(text("Program disconnected."))
 
 
 @blueprint.post("/language")
@@ -344,7 +359,7 @@ def language() -> BaseResponse:
     """Save the language of these pages and of emails."""
     tag = shipped_tag(request.form.get("language", ""))
     if tag:
-        update_account(ports(), _actor(), Details(language_code=tag.upper()))
+        update_account(hosted_pages.ports(), _actor(), Details(language_code=tag.upper()))
         session[ASKED_LANGUAGE] = tag
     return redirect(url_for("hosted.account.index"), HTTPStatus.SEE_OTHER)
 
@@ -353,13 +368,13 @@ def language() -> BaseResponse:
 @signed_in
 def new_passkey() -> BaseResponse:
     """Let the browser make a passkey, and add it; recovery codes are shown once."""
-    if not hosted_shop().offers_passkeys:
+    if not hosted_pages.hosted_shop().offers_passkeys:
         raise NotFound
     error = ""
     if request.method == "POST":
         try:
             added = add_passkey(
-                ports(),
+                hosted_pages.ports(),
                 _actor(),
                 challenge=request.form.get("challenge", ""),
                 credential=request.form.get("credential", ""),
@@ -369,15 +384,15 @@ def new_passkey() -> BaseResponse:
             error = reasons_text(refused)
         else:
             if added.recovery_codes:
-                return page(
+                return hosted_pages.page(
                     "recovery_codes.html", codes=[*map(write_recovery_code, added.recovery_codes)]
                 )
-            return redirect_to_account(text("Passkey added."))
+            return hosted_pages.redirect_to_account(text("Passkey added."))
     try:
-        begun = begin_passkey(ports(), _actor())
+        begun = begin_passkey(hosted_pages.ports(), _actor())
     except Refused as refused:
-        return redirect_to_account(reasons_text(refused))
-    show = refused_page if error else page
+        return hosted_pages.redirect_to_account(reasons_text(refused))
+    show = hosted_pages.refused_page if error else hosted_pages.page
     return show("passkey_new.html", begun=begun, error=error)
 
 
@@ -385,18 +400,22 @@ def new_passkey() -> BaseResponse:
 @signed_in
 def remove_passkey(key: int) -> BaseResponse:
     """Delete one of one's own passkeys, after a question."""
-    known = next((each for each in list_passkeys(ports(), _actor()) if each.id == key), None)
+    known = next(
+        (each for each in list_passkeys(hosted_pages.ports(), _actor()) if each.id == key), None
+    )
     if known is None:
         raise NotFound
     if request.method == "GET":
         if _actor().proof_is_old:
-            return redirect(sign_in_url(request.path, again=True), HTTPStatus.SEE_OTHER)
-        return page("passkey_delete.html", passkey=known)
+            return redirect(
+                hosted_pages.sign_in_url(request.path, again=True), HTTPStatus.SEE_OTHER
+            )
+        return hosted_pages.page("passkey_delete.html", passkey=known)
     try:
-        delete_passkey(ports(), _actor(), passkey_id=key)
+        delete_passkey(hosted_pages.ports(), _actor(), passkey_id=key)
     except Refused as refused:
-        return redirect_to_account(reasons_text(refused))
-    return redirect_to_account(text("Passkey deleted."))
+        return hosted_pages.redirect_to_account(reasons_text(refused))
+    return hosted_pages.redirect_to_account(text("Passkey deleted."))
 
 
 def _actor() -> Actor:
@@ -404,7 +423,7 @@ def _actor() -> Actor:
 
 
 def _person() -> HostedPerson:
-    person = hosted_person()
+    person = hosted_pages.hosted_person()
     if person is None:
         raise NotFound
     return person
@@ -412,14 +431,17 @@ def _person() -> HostedPerson:
 
 def _values() -> dict[str, object]:
     user = _person().user
-    can_add = hosted_shop().offers_passkeys and party_of(ports(), _actor()) is not None
+    can_add = (
+        hosted_pages.hosted_shop().offers_passkeys
+        and party_of(hosted_pages.ports(), _actor()) is not None
+    )
     return {
         "user": user,
         "full_name": f"{user.first_name} {user.last_name}".strip(),
-        "passkeys": list_passkeys(ports(), _actor()),
+        "passkeys": list_passkeys(hosted_pages.ports(), _actor()),
         "can_add_passkey": can_add,
-        "programs": list_connected_programs(ports(), _actor()),
-        "sessions": list_sessions(ports(), _actor(), limit=_MAX_SESSIONS),
+        "programs": list_connected_programs(hosted_pages.ports(), _actor()),
+        "sessions": list_sessions(hosted_pages.ports(), _actor(), limit=_MAX_SESSIONS),
     }
 
 

@@ -13,36 +13,11 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.domain.single_sign_on.providers import read_provider_error
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
-from app.services.hosted import (
-    HostedSession,
-    ask_for_hosted_code,
-    ask_for_hosted_factor,
-    ask_for_hosted_passkey,
-    begin_hosted_sign_in,
-    finish_hosted_sign_in,
-    list_hosted_providers,
-    show_waiting_hosted_sign_in,
-    sign_in_hosted_with_passkey,
-    sign_in_hosted_with_password,
-    verify_hosted_code,
-    verify_hosted_factor,
-)
+from app.services import hosted
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.factor_checks import party_of
 from app.services.sign_in.email_codes import AccountByCode
-from app.web.hosted_pages import (
-    begin_hosted,
-    full_url,
-    hosted_person,
-    hosted_shop,
-    next_path,
-    own_target,
-    page,
-    ports,
-    refused_page,
-    step,
-    to_step,
-)
+from app.web import hosted_pages
 from app.web.sessions import WAITING, anonymous_actor
 from app.web.translation import FACTOR_TITLES, FACTOR_WAYS, sign_in_refusal, text
 
@@ -63,17 +38,17 @@ blueprint = Blueprint("sign_in", __name__, url_prefix="/sign-in")
 @blueprint.route("", methods=["GET", "POST"])
 def index() -> BaseResponse:
     """Ask for the email and the way to sign in."""
-    if hosted_person() is not None and not request.args.get("again"):
-        return redirect(next_path(), HTTPStatus.SEE_OTHER)
+    if hosted_pages.hosted_person() is not None and not request.args.get("again"):
+        return redirect(hosted_pages.next_path(), HTTPStatus.SEE_OTHER)
     if request.method == "GET":
         return _options(problem=str(session.pop(_REASON, "")))
     email = request.form.get("email", "").strip()[:_MAX_EMAIL]
     if not email:
         return _options(error=text("Enter your email."))
     session[_EMAIL] = email
-    is_code = request.form.get("method") == "code" and hosted_shop().offers_codes
+    is_code = request.form.get("method") == "code" and hosted_pages.hosted_shop().offers_codes
     if not is_code:
-        return to_step("sign_in.password")
+        return hosted_pages.to_step("sign_in.password")
     try:
         return send_code(email)
     except Refused as refused:
@@ -83,31 +58,34 @@ def index() -> BaseResponse:
 @blueprint.route("/password", methods=["GET", "POST"])
 def password() -> BaseResponse:
     email = str(session.get(_EMAIL, ""))
-    if not email or not hosted_shop().offers_passwords:
-        return to_step("sign_in.index")
+    if not email or not hosted_pages.hosted_shop().offers_passwords:
+        return hosted_pages.to_step("sign_in.index")
     if request.method == "GET":
-        return page("password.html", email=email)
+        return hosted_pages.page("password.html", email=email)
     try:
-        opened = sign_in_hosted_with_password(
-            ports(), anonymous_actor(), email=email, password=request.form.get("password", "")
+        opened = hosted.sign_in_hosted_with_password(
+            hosted_pages.ports(),
+            anonymous_actor(),
+            email=email,
+            password=request.form.get("password", ""),
         )
     except SecondFactorRequired as required:
         return hold_sign_in(required)
     except Refused as refused:
-        return refused_page("password.html", email=email, error=_reasons(refused))
-    return begin_hosted(opened, next_path())
+        return hosted_pages.refused_page("password.html", email=email, error=_reasons(refused))
+    return hosted_pages.begin_hosted(opened, hosted_pages.next_path())
 
 
 @blueprint.route("/code", methods=["GET", "POST"])
 def code() -> BaseResponse:
     """Sign in with the code that was sent by email; the same page for every email."""
     email, challenge = str(session.get(_EMAIL, "")), str(session.get(_CODE, ""))
-    if not email or not challenge or not hosted_shop().offers_codes:
+    if not email or not challenge or not hosted_pages.hosted_shop().offers_codes:
         # A second click on the form of a right code finds the sign-in at its next step.
-        return to_step("sign_in.factor" if _challenge() else "sign_in.index")
+        return hosted_pages.to_step("sign_in.factor" if _challenge() else "sign_in.index")
     values = {"email": email, "wait": _wait(email), "registers": "new" in _sent_to(email)}
     if request.method == "GET":
-        return page("code.html", **values)
+        return hosted_pages.page("code.html", **values)
     try:
         return _verify_code(email, challenge)
     except SecondFactorRequired as required:
@@ -116,7 +94,7 @@ def code() -> BaseResponse:
         if refused.problems[0].field == "challenge":
             session.pop(_CODE, None)
             return _back(_reasons(refused))
-        return refused_page("code.html", **values, error=_reasons(refused))
+        return hosted_pages.refused_page("code.html", **values, error=_reasons(refused))
 
 
 def _verify_code(email: str, challenge: str) -> BaseResponse:
@@ -124,8 +102,10 @@ def _verify_code(email: str, challenge: str) -> BaseResponse:
         names = _sent_to(email).get("new")
         return send_code(email, AccountByCode(**names) if names else None)
     entered = request.form.get("code", "")
-    opened = verify_hosted_code(ports(), anonymous_actor(), challenge=challenge, code=entered)
-    return begin_hosted(opened, next_path())
+    opened = hosted.verify_hosted_code(
+        hosted_pages.ports(), anonymous_actor(), challenge=challenge, code=entered
+    )
+    return hosted_pages.begin_hosted(opened, hosted_pages.next_path())
 
 
 def send_code(email: str, account: AccountByCode | None = None) -> BaseResponse:
@@ -137,12 +117,14 @@ def send_code(email: str, account: AccountByCode | None = None) -> BaseResponse:
     new = None if account is None else asdict(account)
     is_another = new is not None and new != _sent_to(email).get("new")
     if is_another or not _wait(email):
-        asked = ask_for_hosted_code(ports(), anonymous_actor(), email=email, account=account)
+        asked = hosted.ask_for_hosted_code(
+            hosted_pages.ports(), anonymous_actor(), email=email, account=account
+        )
         session[_CODE], session[_EMAIL] = asked.challenge, email
-        session[_SENT] = {"email": email, "at": ports().clock.now().timestamp()}
+        session[_SENT] = {"email": email, "at": hosted_pages.ports().clock.now().timestamp()}
         if new is not None:
             session[_SENT]["new"] = new
-    return to_step("sign_in.code")
+    return hosted_pages.to_step("sign_in.code")
 
 
 def _sent_to(email: str) -> dict[str, Any]:
@@ -156,7 +138,7 @@ def _wait(email: str) -> int:
     sent = _sent_to(email)
     if not sent:
         return 0
-    passed = ports().clock.now().timestamp() - float(sent["at"])
+    passed = hosted_pages.ports().clock.now().timestamp() - float(sent["at"])
     left = ceil(_RESEND_AFTER.total_seconds() - passed)
     return max(left, 0) if passed >= 0 else 0
 
@@ -165,7 +147,7 @@ def _wait(email: str) -> int:
 def passkey_options() -> BaseResponse:
     """Give script a challenge for the browser's passkeys."""
     try:
-        asked = ask_for_hosted_passkey(ports(), anonymous_actor())
+        asked = hosted.ask_for_hosted_passkey(hosted_pages.ports(), anonymous_actor())
     except Refused as refused:
         return _error(refused)
     return jsonify(challenge=asked.token, options=asked.options)
@@ -177,23 +159,23 @@ def with_passkey() -> BaseResponse:
         opened = _verify_passkey(request.form.get("challenge", ""))
     except Refused as refused:
         return _options(problem=_reasons(refused))
-    return begin_hosted(opened, next_path())
+    return hosted_pages.begin_hosted(opened, hosted_pages.next_path())
 
 
 @blueprint.get("/with/<slug:plugin_id>")
 def begin(plugin_id: str) -> BaseResponse:
     """Lead to the provider's own login."""
     try:
-        begun = begin_hosted_sign_in(
-            ports(),
+        begun = hosted.begin_hosted_sign_in(
+            hosted_pages.ports(),
             anonymous_actor(),
             plugin_id=plugin_id,
-            redirect_uri=full_url("sign_in.finish", plugin_id=plugin_id),
+            redirect_uri=hosted_pages.full_url("sign_in.finish", plugin_id=plugin_id),
             again=bool(request.args.get("again")),
         )
     except Refused as refused:
         return _back(_reasons(refused))
-    session[_BEGUN] = {"state": begun.state, "next": next_path()}
+    session[_BEGUN] = {"state": begun.state, "next": hosted_pages.next_path()}
     return redirect(begun.url, HTTPStatus.SEE_OTHER)
 
 
@@ -205,8 +187,8 @@ def finish(plugin_id: str) -> BaseResponse:
     if not state or begun.get("state") != state:
         return _back(sign_in_refusal(_FOREIGN), begun.get("next"))
     try:
-        opened = finish_hosted_sign_in(
-            ports(),
+        opened = hosted.finish_hosted_sign_in(
+            hosted_pages.ports(),
             anonymous_actor(),
             plugin_id=plugin_id,
             code=request.args.get("code"),
@@ -217,15 +199,18 @@ def finish(plugin_id: str) -> BaseResponse:
         )
     except Refused as refused:
         return _back(_reasons(refused), begun.get("next"))
-    return begin_hosted(opened, str(begun.get("next", "")))
+    return hosted_pages.begin_hosted(opened, str(begun.get("next", "")))
 
 
 @blueprint.route("/factor", methods=["GET", "POST"])
 def factor() -> BaseResponse:
     """Ask for a code of the account's second factor, and finish the sign-in."""
     return _answer(
-        lambda challenge: verify_hosted_factor(
-            ports(), anonymous_actor(), challenge=challenge, code=request.form.get("code", "")
+        lambda challenge: hosted.verify_hosted_factor(
+            hosted_pages.ports(),
+            anonymous_actor(),
+            challenge=challenge,
+            code=request.form.get("code", ""),
         )
     )
 
@@ -240,7 +225,9 @@ def factor_passkey() -> BaseResponse:
 def factor_options() -> BaseResponse:
     """Return what the browser asks a passkey with."""
     try:
-        asked = ask_for_hosted_factor(ports(), anonymous_actor(), challenge=_challenge())
+        asked = hosted.ask_for_hosted_factor(
+            hosted_pages.ports(), anonymous_actor(), challenge=_challenge()
+        )
     except Refused as refused:
         return _error(refused)
     return jsonify(challenge=asked.token, options=asked.options)
@@ -250,22 +237,26 @@ def hold_sign_in(required: SecondFactorRequired) -> BaseResponse:
     """Keep a sign-in whose first factor was right in the cookie, and lead to its second step."""
     session[_FACTOR] = required.challenge.token
     session.pop(_CODE, None)
-    return to_step("sign_in.factor")
+    return hosted_pages.to_step("sign_in.factor")
 
 
-def _answer(finish: Callable[[str], HostedSession]) -> BaseResponse:
+def _answer(finish: Callable[[str], hosted.HostedSession]) -> BaseResponse:
     error = ""
     try:
-        waiting = show_waiting_hosted_sign_in(ports(), anonymous_actor(), challenge=_challenge())
+        waiting = hosted.show_waiting_hosted_sign_in(
+            hosted_pages.ports(), anonymous_actor(), challenge=_challenge()
+        )
         if request.method == "POST":
-            return begin_hosted(finish(_challenge()), next_path())
+            return hosted_pages.begin_hosted(finish(_challenge()), hosted_pages.next_path())
     except Refused as refused:
         if refused.problems[0].field not in ("code", "credential", None):
             session.pop(_FACTOR, None)
             return _back(_reasons(refused))
         error = _reasons(refused)
     try:
-        waiting = show_waiting_hosted_sign_in(ports(), anonymous_actor(), challenge=_challenge())
+        waiting = hosted.show_waiting_hosted_sign_in(
+            hosted_pages.ports(), anonymous_actor(), challenge=_challenge()
+        )
     except Refused as refused:
         session.pop(_FACTOR, None)
         return _back(error or _reasons(refused))
@@ -279,14 +270,14 @@ def _answer(finish: Callable[[str], HostedSession]) -> BaseResponse:
     ]
     is_long = way == "recovery"
     values = {"label": text(_RECOVERY if is_long else _DIGITS), "is_long": is_long}
-    show = refused_page if error else page
+    show = hosted_pages.refused_page if error else hosted_pages.page
     title = text(FACTOR_TITLES.get(way, _NO_WAY))
     return show("factor.html", title=title, way=way, others=others, error=error, **values)
 
 
-def _verify_passkey(challenge: str) -> HostedSession:
-    return sign_in_hosted_with_passkey(
-        ports(),
+def _verify_passkey(challenge: str) -> hosted.HostedSession:
+    return hosted.sign_in_hosted_with_passkey(
+        hosted_pages.ports(),
         anonymous_actor(),
         challenge=challenge,
         credential=request.form.get("credential", ""),
@@ -298,10 +289,16 @@ def _challenge() -> str:
 
 
 def _options(*, problem: str = "", error: str = "") -> BaseResponse:
-    shop = hosted_shop()
-    providers = list_hosted_providers(ports(), anonymous_actor()) if shop.offers_providers else ()
-    can_use_passkeys = shop.offers_passkeys and party_of(ports(), anonymous_actor()) is not None
-    show = refused_page if problem or error else page
+    shop = hosted_pages.hosted_shop()
+    providers = (
+        hosted.list_hosted_providers(hosted_pages.ports(), anonymous_actor())
+        if shop.offers_providers
+        else ()
+    )
+    can_use_passkeys = (
+        shop.offers_passkeys and party_of(hosted_pages.ports(), anonymous_actor()) is not None
+    )
+    show = hosted_pages.refused_page if problem or error else hosted_pages.page
     return show(
         "sign_in.html",
         email=session.get(_EMAIL, ""),
@@ -316,8 +313,11 @@ def _back(reason: str, target: str | None = None) -> BaseResponse:
     """Lead back to the first step, and say why there."""
     session[_REASON] = reason
     if target is not None:
-        return redirect(step("sign_in.index", next=own_target(target)), HTTPStatus.SEE_OTHER)
-    return to_step("sign_in.index")
+        return redirect(
+            hosted_pages.step("sign_in.index", next=hosted_pages.own_target(target)),
+            HTTPStatus.SEE_OTHER,
+        )
+    return hosted_pages.to_step("sign_in.index")
 
 
 def _reasons(refused: Refused) -> str:

@@ -17,20 +17,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.mails.design import DEFAULT_ACCENT
 from app.domain.shop.settings import SHOP_ID
-from app.models.record import (
-    STATE_HERE,
-    BigKey,
-    HasMetadata,
-    Record,
-    UtcDateTime,
-    partial_index,
-    text_column,
-)
+from app.models import record
 
 __all__ = ["SHOP_ID", "Logo", "MailTemplate", "Shop"]
 
 
-class Shop(HasMetadata, Record):
+class Shop(record.HasMetadata, record.Record):
     """The one row of settings; ``keys_version`` increases when the signing keys change.
 
     ``providers_version`` increases when a provider's settings change. ``served_at`` is the last
@@ -47,21 +39,21 @@ class Shop(HasMetadata, Record):
     __tablename__ = "shop"
     __table_args__ = (CheckConstraint(f"id = {SHOP_ID}", name="one_row"),)
 
-    id: Mapped[int] = mapped_column(BigKey, primary_key=True, autoincrement=False)
+    id: Mapped[int] = mapped_column(record.BigKey, primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(String(256))
-    description: Mapped[str] = text_column()
-    default_mail_sender_name: Mapped[str] = text_column(256)
-    default_mail_sender_address: Mapped[str] = text_column(254)
-    mail_reply_to: Mapped[str] = text_column(254)
+    description: Mapped[str] = record.text_column()
+    default_mail_sender_name: Mapped[str] = record.text_column(256)
+    default_mail_sender_address: Mapped[str] = record.text_column(254)
+    mail_reply_to: Mapped[str] = record.text_column(254)
     accent_color: Mapped[str] = mapped_column(
         String(7), default=DEFAULT_ACCENT, server_default=DEFAULT_ACCENT
     )
-    mail_footer: Mapped[str] = text_column()
-    mail_legal_line: Mapped[str] = text_column(512)
+    mail_footer: Mapped[str] = record.text_column()
+    mail_legal_line: Mapped[str] = record.text_column(512)
     default_language: Mapped[str] = mapped_column(
         String(35), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE
     )
-    logo: Mapped[str] = text_column(64)
+    logo: Mapped[str] = record.text_column(64)
     company_address: Mapped[dict[str, object]] = mapped_column(
         JSON, default=dict, server_default="{}"
     )
@@ -70,16 +62,18 @@ class Shop(HasMetadata, Record):
     email_change_request_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
     customer_invitation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
     staff_invitation_sender: Mapped[str] = mapped_column(String(8), server_default="OURS")
-    customer_set_password_url: Mapped[str] = text_column(1024)
+    customer_set_password_url: Mapped[str] = record.text_column(1024)
     enable_account_confirmation_by_email: Mapped[bool] = mapped_column(server_default=true())
     allow_login_without_confirmation: Mapped[bool] = mapped_column(server_default=false())
     password_login_mode: Mapped[str] = mapped_column(String(16), server_default="ENABLED")
     allow_storefront_traffic: Mapped[bool] = mapped_column(server_default=true())
-    storefront_note: Mapped[str] = text_column(256)
-    storefront_opens_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    storefront_closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime, info=STATE_HERE)
+    storefront_note: Mapped[str] = record.text_column(256)
+    storefront_opens_at: Mapped[datetime | None] = mapped_column(record.UtcDateTime)
+    storefront_closed_at: Mapped[datetime | None] = mapped_column(
+        record.UtcDateTime, info=record.STATE_HERE
+    )
     storefront_rejections: Mapped[int] = mapped_column(
-        BigKey, default=0, server_default="0", info=STATE_HERE
+        record.BigKey, default=0, server_default="0", info=record.STATE_HERE
     )
     hosted_pages: Mapped[bool] = mapped_column(default=False, server_default=false())
     hosted_password_login: Mapped[bool] = mapped_column(default=True, server_default=true())
@@ -88,20 +82,24 @@ class Shop(HasMetadata, Record):
     email_code_login: Mapped[bool] = mapped_column(default=False, server_default=false())
     staff_second_factor: Mapped[str] = mapped_column(String(16), server_default="OPTIONAL")
     second_factor_grace_days: Mapped[int] = mapped_column(default=14, server_default="14")
-    second_factor_from: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    second_factor_from: Mapped[datetime | None] = mapped_column(record.UtcDateTime)
     webhook_alerts: Mapped[bool] = mapped_column(default=True, server_default=true())
     webhook_alert_failures: Mapped[int] = mapped_column(default=3, server_default="3")
     webhook_alert_percent: Mapped[int] = mapped_column(default=50, server_default="50")
     webhook_alert_attempts: Mapped[int] = mapped_column(default=10, server_default="10")
     setup_dismissed: Mapped[bool] = mapped_column(
-        default=False, server_default=false(), info=STATE_HERE
+        default=False, server_default=false(), info=record.STATE_HERE
     )
-    keys_version: Mapped[int] = mapped_column(default=0, server_default="0", info=STATE_HERE)
-    providers_version: Mapped[int] = mapped_column(default=0, server_default="0", info=STATE_HERE)
-    served_at: Mapped[str] = text_column(1024, info=STATE_HERE)
+    keys_version: Mapped[int] = mapped_column(
+        default=0, server_default="0", info=record.STATE_HERE
+    )
+    providers_version: Mapped[int] = mapped_column(
+        default=0, server_default="0", info=record.STATE_HERE
+    )
+    served_at: Mapped[str] = record.text_column(1024, info=record.STATE_HERE)
 
 
-class Logo(Record):
+class Logo(record.Record):
     """The shop's logo, encoded again as a PNG; ``name`` is random."""
 
     __tablename__ = "shop_logos"
@@ -112,7 +110,7 @@ class Logo(Record):
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class MailTemplate(Record):
+class MailTemplate(record.Record):
     """A version of a template that replaces Latchkey's for a kind of email and a language.
 
     ``language_code`` is "" for all languages. At most one version is current; without one,
@@ -123,20 +121,20 @@ class MailTemplate(Record):
     __tablename__ = "mail_templates"
     __table_args__ = (UniqueConstraint("kind", "language_code", "version"),)
 
-    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    id: Mapped[int] = mapped_column(record.BigKey, primary_key=True)
     kind: Mapped[str] = mapped_column(String(64))
-    language_code: Mapped[str] = text_column(35)
+    language_code: Mapped[str] = record.text_column(35)
     version: Mapped[int]
     is_current: Mapped[bool]
     subject: Mapped[str] = mapped_column(String(500))
     html: Mapped[str] = mapped_column(Text)
     text: Mapped[str] = mapped_column(Text)
     saved_at: Mapped[datetime]
-    saved_by: Mapped[str] = text_column(256)
-    fault: Mapped[str] = text_column(512, info=STATE_HERE)
+    saved_by: Mapped[str] = record.text_column(256)
+    fault: Mapped[str] = record.text_column(512, info=record.STATE_HERE)
 
 
-class SigningKey(Record):
+class SigningKey(record.Record):
     """One key of the ring: ``state`` is ``next``, ``active``, ``retired`` or ``withdrawn``.
 
     A withdrawn key's row stays forever, without its private part, so that it can't come back.
@@ -147,10 +145,12 @@ class SigningKey(Record):
 
     __tablename__ = "signing_keys"
     __table_args__ = (
-        partial_index(
+        record.partial_index(
             "uq_signing_keys_one_active", "state", unique=True, where="state = 'active'"
         ),
-        partial_index("uq_signing_keys_one_next", "state", unique=True, where="state = 'next'"),
+        record.partial_index(
+            "uq_signing_keys_one_next", "state", unique=True, where="state = 'next'"
+        ),
     )
 
     kid: Mapped[str] = mapped_column(String(64), primary_key=True)

@@ -10,15 +10,7 @@ from sqlalchemy import Index, LargeBinary, String, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
-from app.models.record import (
-    NOT_EXPORTED,
-    BigKey,
-    HasMetadata,
-    Record,
-    deleted_with,
-    partial_index,
-    text_column,
-)
+from app.models import record
 
 LOCKED_OUT = "is_active IS FALSE"
 """Whom the partial indexes hold; a query must say it in these very words."""
@@ -33,7 +25,7 @@ _ORDERS = {
 }
 
 
-class User(HasMetadata, Record):
+class User(record.HasMetadata, record.Record):
     """A person. ``email`` is stored in lower case; ``password_hash`` is empty without a password.
 
     ``tokens_valid_after`` is the moment of the last "sign out everywhere": provider tokens issued
@@ -46,14 +38,14 @@ class User(HasMetadata, Record):
     # Each order in which customers, or staff, are listed: a page at any depth is one short range.
     __table_args__ = (
         *(Index(f"ix_users_{name}", "is_staff", *columns) for name, columns in _ORDERS.items()),
-        partial_index(
+        record.partial_index(
             "ix_users_with_password",
             "is_staff",
             "is_active",
             "id",
             where="password_hash IS NOT NULL",
         ),
-        partial_index(
+        record.partial_index(
             "uq_users_external_reference",
             "external_reference",
             unique=True,
@@ -61,16 +53,18 @@ class User(HasMetadata, Record):
         ),
         # The same orders of the few deactivated people, who are rarely looked for among all.
         *(
-            partial_index(f"ix_users_locked_out_{name}", "is_staff", *columns, where=LOCKED_OUT)
+            record.partial_index(
+                f"ix_users_locked_out_{name}", "is_staff", *columns, where=LOCKED_OUT
+            )
             for name, columns in _ORDERS.items()
         ),
     )
 
-    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    id: Mapped[int] = mapped_column(record.BigKey, primary_key=True)
     email: Mapped[str] = mapped_column(String(254), unique=True)
     password_hash: Mapped[str | None] = mapped_column(String(255))
-    first_name: Mapped[str] = text_column(256)
-    last_name: Mapped[str] = text_column(256)
+    first_name: Mapped[str] = record.text_column(256)
+    last_name: Mapped[str] = record.text_column(256)
     time_zone: Mapped[str | None] = mapped_column(String(64))
     language_code: Mapped[str] = mapped_column(
         String(35), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE
@@ -84,14 +78,14 @@ class User(HasMetadata, Record):
     last_login: Mapped[datetime | None]
     tokens_valid_after: Mapped[datetime | None]
     reset_requested_at: Mapped[datetime | None] = mapped_column(
-        info={NOT_EXPORTED: "state of a link that isn't exported"}
+        info={record.NOT_EXPORTED: "state of a link that isn't exported"}
     )
-    avatar: Mapped[str] = text_column(64)
-    note: Mapped[str] = text_column()
+    avatar: Mapped[str] = record.text_column(64)
+    note: Mapped[str] = record.text_column()
     external_reference: Mapped[str | None] = mapped_column(String(250))
 
 
-class Avatar(Record):
+class Avatar(record.Record):
     """One size of the avatar ``name``, which is random; deleted with its user.
 
     In the database rather than in a folder: every process on every machine serves it, and it
@@ -102,51 +96,53 @@ class Avatar(Record):
 
     name: Mapped[str] = mapped_column(String(64), primary_key=True)
     size: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    user_id: Mapped[int] = deleted_with("users.id", index=True)
+    user_id: Mapped[int] = record.deleted_with("users.id", index=True)
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class Group(Record):
+class Group(record.Record):
     __tablename__ = "permission_groups"
 
-    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    id: Mapped[int] = mapped_column(record.BigKey, primary_key=True)
     name: Mapped[str] = mapped_column(String(150), unique=True)
     is_channel_restricted: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class GroupChannel(Record):
+class GroupChannel(record.Record):
     """A channel that the members of a restricted group have access to."""
 
     __tablename__ = "permission_group_channels"
 
-    group_id: Mapped[int] = deleted_with("permission_groups.id", primary_key=True)
-    channel_id: Mapped[int] = deleted_with("channels.id", primary_key=True, index=True)
+    group_id: Mapped[int] = record.deleted_with("permission_groups.id", primary_key=True)
+    channel_id: Mapped[int] = record.deleted_with("channels.id", primary_key=True, index=True)
 
 
-class GroupPermission(Record):
+class GroupPermission(record.Record):
     __tablename__ = "permission_group_permissions"
 
-    group_id: Mapped[int] = deleted_with("permission_groups.id", primary_key=True)
+    group_id: Mapped[int] = record.deleted_with("permission_groups.id", primary_key=True)
     permission: Mapped[str] = mapped_column(String(64), primary_key=True)
 
 
-class GroupMember(Record):
+class GroupMember(record.Record):
     """Keyed by user first: the hot path asks for the groups of one user."""
 
     __tablename__ = "permission_group_members"
 
-    user_id: Mapped[int] = deleted_with("users.id", primary_key=True)
-    group_id: Mapped[int] = deleted_with("permission_groups.id", primary_key=True, index=True)
+    user_id: Mapped[int] = record.deleted_with("users.id", primary_key=True)
+    group_id: Mapped[int] = record.deleted_with(
+        "permission_groups.id", primary_key=True, index=True
+    )
 
 
-class UserPermission(Record):
+class UserPermission(record.Record):
     __tablename__ = "user_permissions"
 
-    user_id: Mapped[int] = deleted_with("users.id", primary_key=True)
+    user_id: Mapped[int] = record.deleted_with("users.id", primary_key=True)
     permission: Mapped[str] = mapped_column(String(64), primary_key=True)
 
 
-class Address(HasMetadata, Record):
+class Address(record.HasMetadata, record.Record):
     """An address of a user; at most one is the default for each purpose.
 
     ``country`` is a code of ISO 3166-1. ``validation_skipped``: without the country's rules.
@@ -155,13 +151,13 @@ class Address(HasMetadata, Record):
     __tablename__ = "addresses"
     __table_args__ = (
         Index("ix_addresses_user_id_id", "user_id", "id"),
-        partial_index(
+        record.partial_index(
             "uq_addresses_default_shipping",
             "user_id",
             unique=True,
             where="is_default_shipping IS TRUE",
         ),
-        partial_index(
+        record.partial_index(
             "uq_addresses_default_billing",
             "user_id",
             unique=True,
@@ -169,25 +165,25 @@ class Address(HasMetadata, Record):
         ),
     )
 
-    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    user_id: Mapped[int] = deleted_with("users.id")
-    first_name: Mapped[str] = text_column(256)
-    last_name: Mapped[str] = text_column(256)
-    company_name: Mapped[str] = text_column(256)
-    street_address_1: Mapped[str] = text_column(256)
-    street_address_2: Mapped[str] = text_column(256)
-    city: Mapped[str] = text_column(256)
-    city_area: Mapped[str] = text_column(128)
-    postal_code: Mapped[str] = text_column(20)
-    country: Mapped[str] = text_column(2)
-    country_area: Mapped[str] = text_column(128)
-    phone: Mapped[str] = text_column(128)
+    id: Mapped[int] = mapped_column(record.BigKey, primary_key=True)
+    user_id: Mapped[int] = record.deleted_with("users.id")
+    first_name: Mapped[str] = record.text_column(256)
+    last_name: Mapped[str] = record.text_column(256)
+    company_name: Mapped[str] = record.text_column(256)
+    street_address_1: Mapped[str] = record.text_column(256)
+    street_address_2: Mapped[str] = record.text_column(256)
+    city: Mapped[str] = record.text_column(256)
+    city_area: Mapped[str] = record.text_column(128)
+    postal_code: Mapped[str] = record.text_column(20)
+    country: Mapped[str] = record.text_column(2)
+    country_area: Mapped[str] = record.text_column(128)
+    phone: Mapped[str] = record.text_column(128)
     validation_skipped: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_default_shipping: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_default_billing: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
-class FormSubmission(Record):
+class FormSubmission(record.Record):
     """A submitted form, by the key that it carries; one submission of a key creates something.
 
     ``location`` is the page of what was created, empty while it is being created; until then
@@ -198,13 +194,13 @@ class FormSubmission(Record):
     __tablename__ = "form_submissions"
 
     key: Mapped[str] = mapped_column(String(32), primary_key=True)
-    session_id: Mapped[int] = deleted_with("sessions.id", index=True)
-    location: Mapped[str] = text_column(1024)
-    encrypted_secret: Mapped[str] = text_column()
+    session_id: Mapped[int] = record.deleted_with("sessions.id", index=True)
+    location: Mapped[str] = record.text_column(1024)
+    encrypted_secret: Mapped[str] = record.text_column()
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class FormAnswer(Record):
+class FormAnswer(record.Record):
     """The answer to a form, for the same form sent again at once; encrypted, for up to a minute.
 
     ``key`` is a digest of what was sent and by which browser. ``encrypted_answer`` is empty while
@@ -214,12 +210,12 @@ class FormAnswer(Record):
     __tablename__ = "form_answers"
 
     key: Mapped[str] = mapped_column(String(64), primary_key=True)
-    encrypted_answer: Mapped[str] = text_column()
+    encrypted_answer: Mapped[str] = record.text_column()
     is_repeated: Mapped[bool] = mapped_column(default=False, server_default=false())
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class SavedFilter(Record):
+class SavedFilter(record.Record):
     """A filter of a list under a name; ``query`` is the list's query string.
 
     It belongs to a person and is deleted with the account.
@@ -228,8 +224,8 @@ class SavedFilter(Record):
     __tablename__ = "saved_filters"
     __table_args__ = (UniqueConstraint("user_id", "list_name", "name"),)
 
-    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    user_id: Mapped[int] = deleted_with("users.id")
+    id: Mapped[int] = mapped_column(record.BigKey, primary_key=True)
+    user_id: Mapped[int] = record.deleted_with("users.id")
     list_name: Mapped[str] = mapped_column(String(32))
     name: Mapped[str] = mapped_column(String(64))
     query: Mapped[str] = mapped_column(String(2048))

@@ -7,28 +7,9 @@ from authlib.oauth2.rfc6749 import InvalidScopeError, UnauthorizedClientError
 from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant
 from flask import g
 
-from app.domain.oauth import (
-    CONSOLE_DEVICE_PATH,
-    POLL_INTERVAL,
-    USER_CODE_LIFETIME,
-    privileged,
-    read_scopes,
-    write_scopes,
-    write_user_code,
-)
+from app.domain import oauth
 from app.domain.values.errors import TrafficClosed
-from app.oauth.protocol import (
-    DEVICE,
-    TOKEN_METHODS,
-    GrantedTokens,
-    GrantIdToken,
-    InvalidGrant,
-    ProtocolClient,
-    ProtocolRequest,
-    Server,
-    StorefrontClosed,
-    caller,
-)
+from app.oauth import protocol
 from app.services.oauth.devices import (
     DeviceCodes,
     StoredDevice,
@@ -43,9 +24,9 @@ DEVICE_PATH = "/oauth/device"
 ENDPOINT = "device_authorization"
 
 
-def register_devices(server: Server) -> None:
+def register_devices(server: protocol.Server) -> None:
     """Let ``server`` sign in devices that have no browser."""
-    server.register_grant(_DeviceGrant, [GrantIdToken()])
+    server.register_grant(_DeviceGrant, [protocol.GrantIdToken()])
     server.register_endpoint(_DeviceAuthorization)
 
 
@@ -59,7 +40,7 @@ class _Device:
         return self.stored.client_id
 
     def get_scope(self) -> str:
-        return write_scopes(self.stored.scopes, caller().shop)
+        return oauth.write_scopes(self.stored.scopes, protocol.caller().shop)
 
     def get_user_code(self) -> StoredDevice:
         """Return the device itself: it is known which one its person has decided about."""
@@ -69,14 +50,14 @@ class _Device:
         return self.stored.is_expired
 
 
-class _DeviceGrant(GrantedTokens, DeviceCodeGrant):  # type: ignore[misc]
-    request: ProtocolRequest
+class _DeviceGrant(protocol.GrantedTokens, DeviceCodeGrant):  # type: ignore[misc]
+    request: protocol.ProtocolRequest
 
     def query_device_credential(self, device_code: str) -> _Device:
-        asking = caller()
+        asking = protocol.caller()
         found = find_device(asking.ports, asking.actor, device_code)
         if found is None:
-            raise InvalidGrant("This device code doesn't work, or was used.")
+            raise protocol.InvalidGrant("This device code doesn't work, or was used.")
         return _Device(found)
 
     def query_user_grant(self, device: StoredDevice) -> tuple[bool, bool] | None:
@@ -84,18 +65,18 @@ class _DeviceGrant(GrantedTokens, DeviceCodeGrant):  # type: ignore[misc]
         return None if allowed is None else (True, allowed)
 
     def should_slow_down(self, credential: _Device) -> bool:
-        asking = caller()
+        asking = protocol.caller()
         return polls_too_often(asking.ports, asking.actor, credential.stored.id)
 
     def create_token_response(self) -> Any:
-        asking, client = caller(), self.request.client.client
+        asking, client = protocol.caller(), self.request.client.client
         device_id = self.request.credential.stored.id
         try:
             self.request.granted = use_device(asking.ports, asking.actor, client, device_id)
         except TrafficClosed:
-            raise StorefrontClosed from None
+            raise protocol.StorefrontClosed from None
         if self.request.granted is None:
-            raise InvalidGrant("This device code doesn't work, or was used.")
+            raise protocol.InvalidGrant("This device code doesn't work, or was used.")
         return super().create_token_response()
 
 
@@ -108,29 +89,29 @@ class _NewDevice:
 class _DeviceAuthorization(DeviceAuthorizationEndpoint):  # type: ignore[misc]
     """Hands out codes; those of one request are in Flask's ``g``, as its caller is."""
 
-    CLIENT_AUTH_METHODS = TOKEN_METHODS
-    EXPIRES_IN = int(USER_CODE_LIFETIME.total_seconds())
-    INTERVAL = POLL_INTERVAL
+    CLIENT_AUTH_METHODS = protocol.TOKEN_METHODS
+    EXPIRES_IN = int(oauth.USER_CODE_LIFETIME.total_seconds())
+    INTERVAL = oauth.POLL_INTERVAL
 
-    def authenticate_client(self, request: ProtocolRequest) -> ProtocolClient:
-        client: ProtocolClient = super().authenticate_client(request)
-        if not client.check_grant_type(DEVICE):
+    def authenticate_client(self, request: protocol.ProtocolRequest) -> protocol.ProtocolClient:
+        client: protocol.ProtocolClient = super().authenticate_client(request)
+        if not client.check_grant_type(protocol.DEVICE):
             raise UnauthorizedClientError("This client can't sign in devices.")
-        asking, scopes = caller(), _asked_scopes(request, client)
+        asking, scopes = protocol.caller(), _asked_scopes(request, client)
         try:
             codes = begin_device(asking.ports, asking.actor, client.client, scopes)
         except TrafficClosed:
-            raise StorefrontClosed from None
+            raise protocol.StorefrontClosed from None
         g.oauth_device = _NewDevice(codes, scopes)
         return client
 
-    def create_endpoint_response(self, request: ProtocolRequest) -> Any:
+    def create_endpoint_response(self, request: protocol.ProtocolRequest) -> Any:
         """Return the codes, for rights over the shop without a link that fills in the short one.
 
         Who lets in such a device has to read its code from it (RFC 8628, 5.4).
         """
         status, body, headers = super().create_endpoint_response(request)
-        if privileged(_new_device().scopes):
+        if oauth.privileged(_new_device().scopes):
             del body["verification_uri_complete"]
         return status, body, headers
 
@@ -138,11 +119,11 @@ class _DeviceAuthorization(DeviceAuthorizationEndpoint):  # type: ignore[misc]
         return _new_device().codes.device_code
 
     def generate_user_code(self) -> str:
-        return write_user_code(_new_device().codes.user_code)
+        return oauth.write_user_code(_new_device().codes.user_code)
 
     def get_verification_uri(self) -> str:
-        path = CONSOLE_DEVICE_PATH if privileged(_new_device().scopes) else DEVICE_PATH
-        return f"{issuer_of(caller().actor)}{path}"
+        path = oauth.CONSOLE_DEVICE_PATH if oauth.privileged(_new_device().scopes) else DEVICE_PATH
+        return f"{issuer_of(protocol.caller().actor)}{path}"
 
     def save_device_credential(self, client_id: str, scope: str, data: object) -> None:
         """Keep nothing: the codes were stored when they were made."""
@@ -153,7 +134,9 @@ def _new_device() -> _NewDevice:
     return found
 
 
-def _asked_scopes(request: ProtocolRequest, client: ProtocolClient) -> frozenset[str]:
+def _asked_scopes(
+    request: protocol.ProtocolRequest, client: protocol.ProtocolClient
+) -> frozenset[str]:
     """Return what a device asks for, by default all that its client can have."""
     asked = request.payload.scope
     if not asked:
@@ -161,4 +144,4 @@ def _asked_scopes(request: ProtocolRequest, client: ProtocolClient) -> frozenset
     allowed = client.get_allowed_scope(asked)
     if allowed is None:
         raise InvalidScopeError("The client can't have any of these scopes.")
-    return read_scopes(allowed, caller().shop) or frozenset()
+    return oauth.read_scopes(allowed, protocol.caller().shop) or frozenset()

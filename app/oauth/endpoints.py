@@ -19,23 +19,9 @@ from app.domain.authorization.actor import STAFF_SCOPE, Actor, anonymous
 from app.domain.oauth import PERSONAL_SCOPES, OAuthClient, read_scopes
 from app.domain.shop.settings import admits
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected, TrafficClosed
+from app.oauth import protocol
 from app.oauth.devices import DEVICE_PATH, ENDPOINT, register_devices
 from app.oauth.logout import Logout, check_logout, is_proved, register_logout
-from app.oauth.protocol import (
-    ALGORITHM,
-    CODE,
-    CONFIDENTIAL_METHODS,
-    CREDENTIALS,
-    DEVICE,
-    ONE_FACTOR,
-    REFRESH,
-    TOKEN_METHODS,
-    TWO_FACTORS,
-    Caller,
-    ProtocolRequest,
-    Server,
-    caller,
-)
 from app.services.identity.identify import identify, record_use
 from app.services.oauth.client_sessions import read_id_token
 from app.services.oauth.consents import allow_client, consent_proof, scopes_to_allow
@@ -122,7 +108,7 @@ class HostedPages:
 def make_oauth(pages: HostedPages) -> Blueprint:
     """Return the provider's routes, none of which exists while the hosted pages are off."""
     blueprint = Blueprint("oauth", __name__)
-    server = Server()
+    server = protocol.Server()
     register_devices(server)
     register_logout(server)
     endpoints = _Endpoints(pages, server)
@@ -182,7 +168,7 @@ def _is_page() -> bool:
 
 
 class _Endpoints:
-    def __init__(self, pages: HostedPages, server: Server) -> None:
+    def __init__(self, pages: HostedPages, server: protocol.Server) -> None:
         self._pages = pages
         self._server = server
 
@@ -194,7 +180,7 @@ class _Endpoints:
         actor = anonymous(
             address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer
         )
-        g.oauth_caller = Caller(web.ports, actor)
+        g.oauth_caller = protocol.Caller(web.ports, actor)
         if not self._pages.is_on():
             abort(HTTPStatus.NOT_FOUND)
         # A request that comes as a form is led on to the page.
@@ -211,7 +197,7 @@ class _Endpoints:
 
     def describe(self) -> Response:
         """Return what the provider supports (OpenID Connect Discovery 1.0; RFC 8414)."""
-        response = _json(_metadata(issuer_of(caller().actor), caller().shop))
+        response = _json(_metadata(issuer_of(protocol.caller().actor), protocol.caller().shop))
         response.headers["Cache-Control"] = "public, max-age=300"
         return response
 
@@ -219,7 +205,7 @@ class _Endpoints:
         """Lead back to the client with a code, once the person is signed in and has consented."""
         if request.method == "POST":
             return redirect(f"{AUTHORIZE}?{urlencode([*request.form.items(multi=True)])}", 303)
-        asked = ProtocolRequest(request, request.args)
+        asked = protocol.ProtocolRequest(request, request.args)
         try:
             return self._authorize(asked)
         except OAuth2Error as error:
@@ -227,26 +213,28 @@ class _Endpoints:
 
     def consent(self) -> BaseResponse:
         """Take the person's decision about the request in the query, and lead back."""
-        asked = ProtocolRequest(request, request.args)
+        asked = protocol.ProtocolRequest(request, request.args)
         person = self._pages.person()
         if person is None:
             return redirect(self._pages.sign_in_url(_own_path()), HTTPStatus.SEE_OTHER)
         try:
             asked.check_parameters()
             grant = self._server.get_consent_grant(asked, person)
-            proof = consent_proof(caller().ports, person.actor, grant.client.client, _query())
+            proof = consent_proof(
+                protocol.caller().ports, person.actor, grant.client.client, _query()
+            )
             if request.form.get("proof") != proof:
                 message = "This page is out of date. Go back to the program and try again."
                 return self._pages.error_page("invalid_request", message)
             if request.form.get("decision") != "allow":
                 raise AccessDeniedError(redirect_uri=grant.redirect_uri)
             scopes = _scopes(grant)
-            allow_client(caller().ports, person.actor, grant.client.client, scopes)
+            allow_client(protocol.caller().ports, person.actor, grant.client.client, scopes)
             return self._finish(asked, grant, person)
         except OAuth2Error as error:
             return self._refuse(asked, error)
 
-    def _authorize(self, asked: ProtocolRequest) -> BaseResponse:
+    def _authorize(self, asked: protocol.ProtocolRequest) -> BaseResponse:
         asked.check_parameters()
         person = self._pages.person()
         is_meant = person is None or _is_hinted(person, asked)
@@ -264,7 +252,7 @@ class _Endpoints:
             url_of = pages.sign_in_url if person is None else pages.sign_in_again_url
             return redirect(url_of(_after_sign_in(asked)), HTTPStatus.SEE_OTHER)
         client, scopes = grant.client.client, _scopes(grant)
-        missing = scopes_to_allow(caller().ports, fresh.actor, client, scopes)
+        missing = scopes_to_allow(protocol.caller().ports, fresh.actor, client, scopes)
         if not missing and "consent" not in prompts:
             return self._finish(asked, grant, fresh)
         if "none" in prompts:
@@ -276,11 +264,11 @@ class _Endpoints:
             scopes=missing or scopes,
             redirect_uri=grant.redirect_uri,
             action=f"/oauth/consent?{query}",
-            proof=consent_proof(caller().ports, fresh.actor, client, query),
+            proof=consent_proof(protocol.caller().ports, fresh.actor, client, query),
         )
         return self._pages.consent_page(consent)
 
-    def _finish(self, asked: ProtocolRequest, grant: Any, person: Person) -> BaseResponse:
+    def _finish(self, asked: protocol.ProtocolRequest, grant: Any, person: Person) -> BaseResponse:
         server = self._server
         try:
             response: Response = server.create_authorization_response(asked, person, grant=grant)
@@ -292,7 +280,7 @@ class _Endpoints:
         response.headers.update(_NO_STORE)
         return self._server.redirect_back(response)
 
-    def _refuse(self, asked: ProtocolRequest, error: OAuth2Error) -> BaseResponse:
+    def _refuse(self, asked: protocol.ProtocolRequest, error: OAuth2Error) -> BaseResponse:
         """Tell the client of an error, or the person if it is unclear who asked."""
         if not error.redirect_uri:
             return self._pages.error_page(error.error, error.description or "")
@@ -311,7 +299,7 @@ class _Endpoints:
 
     def _end_session(self, *, is_confirmed: bool) -> BaseResponse:
         try:
-            logout = check_logout(self._server, ProtocolRequest(request, request.args))
+            logout = check_logout(self._server, protocol.ProtocolRequest(request, request.args))
         except OAuth2Error as error:
             return self._pages.error_page(error.error, error.description or "")
         person = self._pages.person()
@@ -321,7 +309,7 @@ class _Endpoints:
 
     def token(self) -> Response:
         """Exchange a code or a refresh token."""
-        asked = ProtocolRequest(request, request.form)
+        asked = protocol.ProtocolRequest(request, request.form)
         return self._answer(asked, lambda: self._server.create_token_response(asked))
 
     def introspect(self) -> Response:
@@ -344,10 +332,10 @@ class _Endpoints:
         return self._pages.device_page(person)
 
     def _endpoint(self, name: str) -> Response:
-        asked = ProtocolRequest(request, request.form)
+        asked = protocol.ProtocolRequest(request, request.form)
         return self._answer(asked, lambda: self._server.create_endpoint_response(name, asked))
 
-    def _answer(self, asked: ProtocolRequest, answer: Callable[[], Response]) -> Response:
+    def _answer(self, asked: protocol.ProtocolRequest, answer: Callable[[], Response]) -> Response:
         """Return what Authlib answers, or that a parameter is in no form for it."""
         try:
             asked.check_parameters()
@@ -397,14 +385,14 @@ def _challenge(
 
 
 def _scopes(grant: Any) -> frozenset[str]:
-    return read_scopes(grant.request.scope, caller().shop) or frozenset()
+    return read_scopes(grant.request.scope, protocol.caller().shop) or frozenset()
 
 
-def _prompts(asked: ProtocolRequest) -> frozenset[str]:
+def _prompts(asked: protocol.ProtocolRequest) -> frozenset[str]:
     return frozenset((asked.payload.data.get("prompt") or "").split())
 
 
-def _is_old(person: Person, asked: ProtocolRequest) -> bool:
+def _is_old(person: Person, asked: protocol.ProtocolRequest) -> bool:
     """Whether the sign-in is older than the request allows."""
     since = person.authenticated_at.timestamp()
     after = asked.payload.data.get(_SIGNED_IN_AFTER, "")
@@ -415,42 +403,42 @@ def _is_old(person: Person, asked: ProtocolRequest) -> bool:
         return False
     if not _is_number(max_age):
         return True
-    return caller().ports.clock.timestamp() - since > int(max_age)
+    return protocol.caller().ports.clock.timestamp() - since > int(max_age)
 
 
-def _is_hinted(person: Person, asked: ProtocolRequest) -> bool:
+def _is_hinted(person: Person, asked: protocol.ProtocolRequest) -> bool:
     """Whether the person is the one of the request's ID token, if it has one."""
     hint = asked.payload.data.get(_HINT)
     if hint is None:
         return True
-    asking = caller()
+    asking = protocol.caller()
     claims = read_id_token(asking.ports, asking.actor, issuer_of(asking.actor), hint)
     client = find_client(asking.ports, asking.actor, asked.payload.client_id or "")
     return client is not None and claims.get("sub") == client.subject_of(person.actor.user_id or 0)
 
 
-def _steps_up(person: Person, asked: ProtocolRequest) -> bool:
+def _steps_up(person: Person, asked: protocol.ProtocolRequest) -> bool:
     """Whether the client wants a second factor, and the person has one that they didn't use."""
     wanted = (asked.payload.data.get("acr_values") or "").split()
-    if TWO_FACTORS not in wanted or "none" in _prompts(asked):
+    if protocol.TWO_FACTORS not in wanted or "none" in _prompts(asked):
         return False
-    return has_unused_factor(caller().ports, person.actor)
+    return has_unused_factor(protocol.caller().ports, person.actor)
 
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < _MAX_DIGITS
 
 
-def _after_sign_in(asked: ProtocolRequest) -> str:
+def _after_sign_in(asked: protocol.ProtocolRequest) -> str:
     """Return the path of the same request for after a new sign-in, which it then requires.
 
     The age is counted from this request: a sign-in takes its time, and would never be new enough
     for a small ``max_age``.
     """
     values = dict(asked.payload.data.items())
-    prompts, now = _prompts(asked), int(caller().ports.clock.timestamp())
+    prompts, now = _prompts(asked), int(protocol.caller().ports.clock.timestamp())
     after = [int(value) for value in (values.get(_SIGNED_IN_AFTER, ""),) if _is_number(value)]
-    if _HINT in values or TWO_FACTORS in values.get("acr_values", "").split():
+    if _HINT in values or protocol.TWO_FACTORS in values.get("acr_values", "").split():
         # So that a sign-in as someone else, or without a factor, isn't asked for again.
         after.append(now)
     max_age = values.pop("max_age", "")
@@ -466,7 +454,7 @@ def _after_sign_in(asked: ProtocolRequest) -> str:
     return f"{AUTHORIZE}?{urlencode(values)}"
 
 
-def _check_options(asked: ProtocolRequest, redirect_uri: str) -> None:
+def _check_options(asked: protocol.ProtocolRequest, redirect_uri: str) -> None:
     """Refuse an invalid age, another audience than the API (RFC 8707), and what isn't supported.
 
     Ignored, it would be answered otherwise than the client asked (OpenID Connect Core 1.0, 6).
@@ -481,7 +469,7 @@ def _check_options(asked: ProtocolRequest, redirect_uri: str) -> None:
         message = "Invalid 'max_age' in request."
         raise InvalidRequestError(message, redirect_uri=redirect_uri)
     resource = asked.payload.data.get("resource")
-    if resource is not None and resource != caller().actor.issuer:
+    if resource is not None and resource != protocol.caller().actor.issuer:
         raise _InvalidTarget(redirect_uri=redirect_uri)
 
 
@@ -526,17 +514,22 @@ def _metadata(issuer: str, shop: str) -> dict[str, object]:
         "jwks_uri": f"{issuer}/.well-known/jwks.json",
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": [CODE, REFRESH, CREDENTIALS, DEVICE],
+        "grant_types_supported": [
+            protocol.CODE,
+            protocol.REFRESH,
+            protocol.CREDENTIALS,
+            protocol.DEVICE,
+        ],
         "subject_types_supported": ["public", "pairwise"],
-        "id_token_signing_alg_values_supported": [ALGORITHM],
-        "token_endpoint_auth_methods_supported": TOKEN_METHODS,
-        "revocation_endpoint_auth_methods_supported": TOKEN_METHODS,
-        "introspection_endpoint_auth_methods_supported": CONFIDENTIAL_METHODS,
-        "token_endpoint_auth_signing_alg_values_supported": [ALGORITHM, "ES256", "PS256"],
+        "id_token_signing_alg_values_supported": [protocol.ALGORITHM],
+        "token_endpoint_auth_methods_supported": protocol.TOKEN_METHODS,
+        "revocation_endpoint_auth_methods_supported": protocol.TOKEN_METHODS,
+        "introspection_endpoint_auth_methods_supported": protocol.CONFIDENTIAL_METHODS,
+        "token_endpoint_auth_signing_alg_values_supported": [protocol.ALGORITHM, "ES256", "PS256"],
         "code_challenge_methods_supported": ["S256"],
         "scopes_supported": [*PERSONAL_SCOPES, STAFF_SCOPE],
         "claims_supported": _CLAIMS,
-        "acr_values_supported": [ONE_FACTOR, TWO_FACTORS],
+        "acr_values_supported": [protocol.ONE_FACTOR, protocol.TWO_FACTORS],
         "prompt_values_supported": ["none", "login", "consent", "select_account"],
         "ui_locales_supported": [*SIGNED_OUT_TAGS],
         "authorization_response_iss_parameter_supported": True,

@@ -21,31 +21,19 @@ from app.services.oauth.devices import (
     find_waiting_device,
 )
 from app.services.sign_in.sessions import SecondFactorSkipped
-from app.web.hosted_pages import (
-    add_hosted_headers,
-    allow_form_redirects_to,
-    end_hosted,
-    guard_hosted,
-    hosted_person,
-    hosted_shop,
-    page,
-    ports,
-    refused_page,
-    show_stale_form,
-    sign_in_url,
-)
+from app.web import hosted_pages
 from app.web.translation import problem_text, scope_texts, text
 
 
 def mount_oauth(app: Flask) -> None:
     """Add the provider's routes to ``app``, with the hosted pages' sign-in."""
     pages = HostedPages(
-        is_on=lambda: hosted_shop().is_on,
-        person=hosted_person,
-        sign_in_url=sign_in_url,
-        sign_in_again_url=partial(sign_in_url, again=True),
-        guard=guard_hosted,
-        finish=add_hosted_headers,
+        is_on=lambda: hosted_pages.hosted_shop().is_on,
+        person=hosted_pages.hosted_person,
+        sign_in_url=hosted_pages.sign_in_url,
+        sign_in_again_url=partial(hosted_pages.sign_in_url, again=True),
+        guard=hosted_pages.guard_hosted,
+        finish=hosted_pages.add_hosted_headers,
         consent_page=_consent_page,
         error_page=_error_page,
         device_page=_device_page,
@@ -53,15 +41,15 @@ def mount_oauth(app: Flask) -> None:
         sign_out=_sign_out,
     )
     blueprint = make_oauth(pages)
-    blueprint.register_error_handler(CSRFError, show_stale_form)
+    blueprint.register_error_handler(CSRFError, hosted_pages.show_stale_form)
     app.register_blueprint(blueprint)
 
 
 def _consent_page(consent: Consent) -> Response:
     origin = redirect_origin(consent.redirect_uri)
-    allow_form_redirects_to(origin)
+    hosted_pages.allow_form_redirects_to(origin)
     _, _, query = consent.action.partition("?")
-    return page(
+    return hosted_pages.page(
         "consent.html",
         client=consent.client,
         program_logo=_logo_url(consent.client),
@@ -69,7 +57,7 @@ def _consent_page(consent: Consent) -> Response:
         returns_to=origin.partition("://")[2] or origin,
         action=consent.action,
         proof=consent.proof,
-        switch_url=sign_in_url(f"{AUTHORIZE}?{query}", again=True),
+        switch_url=hosted_pages.sign_in_url(f"{AUTHORIZE}?{query}", again=True),
     )
 
 
@@ -85,32 +73,36 @@ def _grants(scopes: frozenset[str]) -> list[str]:
 
 def _logout_page(logout: Logout, action: str) -> Response:
     if logout.redirect_uri:
-        allow_form_redirects_to(redirect_origin(logout.redirect_uri))
-    return page("logout.html", client=logout.client, action=action)
+        hosted_pages.allow_form_redirects_to(redirect_origin(logout.redirect_uri))
+    return hosted_pages.page("logout.html", client=logout.client, action=action)
 
 
 def _sign_out(redirect_uri: str) -> BaseResponse:
-    answer = end_hosted(redirect_uri or url_for("hosted.sign_in.index"))
+    answer = hosted_pages.end_hosted(redirect_uri or url_for("hosted.sign_in.index"))
     if not redirect_uri:
         flash(text("You are signed out."))
     return answer
 
 
 def _error_page(error: str, description: str) -> Response:
-    return page("program_error.html", HTTPStatus.BAD_REQUEST, error=error, description=description)
+    return hosted_pages.page(
+        "program_error.html", HTTPStatus.BAD_REQUEST, error=error, description=description
+    )
 
 
 def _device_page(person: Person) -> BaseResponse:
     """Show the form of a device's code, then who asks, and take the decision."""
     code = request.values.get("user_code", "")[:MAX_ENTERED_CODE]
-    switch_url = sign_in_url(device_path(), again=True)
+    switch_url = hosted_pages.sign_in_url(device_path(), again=True)
     if request.method == "GET":
-        return page("device.html", code=code, error="", switch_url=switch_url)
+        return hosted_pages.page("device.html", code=code, error="", switch_url=switch_url)
     try:
         return _answer_device(person, code)
     except Refused as refused:
         error = " ".join(map(problem_text, refused.problems))
-        return refused_page("device.html", code=code, error=error, switch_url=switch_url)
+        return hosted_pages.refused_page(
+            "device.html", code=code, error=error, switch_url=switch_url
+        )
     except (ProofRequired, SecondFactorSkipped):
         return redirect(switch_url, HTTPStatus.SEE_OTHER)
 
@@ -119,16 +111,18 @@ def _answer_device(person: Person, code: str) -> Response:
     decision, proof = request.form.get("decision"), request.form.get("proof", "")
     if decision == "allow":
         try:
-            allowed = allow_device(ports(), person.actor, code, proof, person.authenticated_at)
+            allowed = allow_device(
+                hosted_pages.ports(), person.actor, code, proof, person.authenticated_at
+            )
         except DeviceChanged as changed:
             return _who_asks(changed.device)
-        return page("device_done.html", device=allowed, is_allowed=True)
+        return hosted_pages.page("device_done.html", device=allowed, is_allowed=True)
     if decision == "deny":
-        denied = deny_device(ports(), person.actor, code, proof)
-        return page("device_done.html", device=denied, is_allowed=False)
-    return _who_asks(find_waiting_device(ports(), person.actor, code))
+        denied = deny_device(hosted_pages.ports(), person.actor, code, proof)
+        return hosted_pages.page("device_done.html", device=denied, is_allowed=False)
+    return _who_asks(find_waiting_device(hosted_pages.ports(), person.actor, code))
 
 
 def _who_asks(device: WaitingDevice) -> Response:
     grants = _grants(device.scopes)
-    return page("device_asks.html", device=device, grants=grants, action=DEVICE_PATH)
+    return hosted_pages.page("device_asks.html", device=device, grants=grants, action=DEVICE_PATH)

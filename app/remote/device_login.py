@@ -11,16 +11,7 @@ from app.domain.values.errors import PermissionDenied, TrafficClosed
 from app.domain.values.installation import Fault
 from app.ports.http import CallFailed, Http, HttpRequest, HttpResponse
 from app.ports.instance import DeviceLogin, Profile
-from app.remote.api import (
-    API_PATH,
-    TIMEOUT_SECONDS,
-    Api,
-    GivenToken,
-    post_form,
-    read_as,
-    read_object,
-    read_text,
-)
+from app.remote import api
 
 _DISCOVERY = "/.well-known/oauth-authorization-server"
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -37,19 +28,21 @@ def begin_device_login(http: Http, url: str) -> DeviceLogin | None:
     Its endpoints must be below the instance's own URL: the tokens go nowhere else. Raises
     ``Fault`` for codes that can't be read.
     """
-    base = url.removesuffix(API_PATH)
+    base = url.removesuffix(api.API_PATH)
     try:
-        found = read_object(http.send(HttpRequest(f"{base}{_DISCOVERY}", timeout=TIMEOUT_SECONDS)))
+        found = api.read_object(
+            http.send(HttpRequest(f"{base}{_DISCOVERY}", timeout=api.TIMEOUT_SECONDS))
+        )
     except CallFailed:
         return None
     endpoints = [str(found.get(f"{name}_endpoint")) for name in ("device_authorization", "token")]
     if found.get("issuer") != base or not all(one.startswith(f"{base}/") for one in endpoints):
         return None
     try:
-        answer = post_form(http, endpoints[0], client_id=COMMAND_LINE)
+        answer = api.post_form(http, endpoints[0], client_id=COMMAND_LINE)
     except CallFailed:
         return None
-    codes = read_object(answer)
+    codes = api.read_object(answer)
     if answer.status != HTTPStatus.OK:
         return None  # disabled there, or another program with such endpoints
 
@@ -57,14 +50,14 @@ def begin_device_login(http: Http, url: str) -> DeviceLogin | None:
         return DeviceLogin(
             url=url,
             token_url=endpoints[1],
-            device_code=read_text(codes, "device_code"),
-            user_code=read_text(codes, "user_code"),
-            verification_url=read_text(codes, "verification_uri"),
+            device_code=api.read_text(codes, "device_code"),
+            user_code=api.read_text(codes, "user_code"),
+            verification_url=api.read_text(codes, "verification_uri"),
             expires_in=min(_seconds(url, codes, "expires_in"), _MAX_WAIT),
             interval=min(max(_seconds(url, codes, "interval", _SLOWER), 1), _MAX_INTERVAL),
         )
 
-    login = read_as(url, read)
+    login = api.read_as(url, read)
     # Codes of another shop, relayed, would be let in there by whoever follows its URL.
     is_own = login.verification_url.startswith(f"{base}/")
     return login if is_own and parse_web_url(login.verification_url) is not None else None
@@ -88,7 +81,7 @@ def finish_device_login(http: Http, login: DeviceLogin, pause: Callable[[float],
         pause(interval)
         waited += interval
         try:
-            answer = post_form(
+            answer = api.post_form(
                 http,
                 login.token_url,
                 grant_type=_GRANT,
@@ -99,8 +92,8 @@ def finish_device_login(http: Http, login: DeviceLogin, pause: Callable[[float],
             interval += _SLOWER  # out of reach for a moment (RFC 8628, 3.5)
             continue
         if answer.status == HTTPStatus.OK:
-            return _profile(http, login.url, read_object(answer))
-        error = read_object(answer).get("error")
+            return _profile(http, login.url, api.read_object(answer))
+        error = api.read_object(answer).get("error")
         if error == "slow_down":
             interval += _SLOWER
         elif error != "authorization_pending":
@@ -122,8 +115,8 @@ def _error(url: str, error: object, answer: HttpResponse) -> Exception:
 
 
 def _profile(http: Http, url: str, tokens: Mapping[str, Any]) -> Profile:
-    token = read_as(url, lambda: read_text(tokens, "access_token"))
-    refresh = read_as(url, lambda: read_text(tokens, "refresh_token"))
-    data = Api(http, url, GivenToken(token)).ask(_CALLER)
-    email = read_as(url, lambda: read_text(data["me"], "email"))
+    token = api.read_as(url, lambda: api.read_text(tokens, "access_token"))
+    refresh = api.read_as(url, lambda: api.read_text(tokens, "refresh_token"))
+    data = api.Api(http, url, api.GivenToken(token)).ask(_CALLER)
+    email = api.read_as(url, lambda: api.read_text(data["me"], "email"))
     return Profile(url, token, refresh, email)

@@ -11,18 +11,8 @@ from app.domain.urls.web_urls import key_set_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.inputs import Absent
 from app.domain.values.installation import OnProgress, Unreachable, ignore_progress
+from app.ports import instance
 from app.ports.http import Http
-from app.ports.instance import (
-    DeliveryPage,
-    DeliveryQuery,
-    InstanceApp,
-    InstanceAttempt,
-    InstanceDelivery,
-    InstanceWebhook,
-    Profile,
-    Profiles,
-    WebhookDraft,
-)
 from app.remote.api import Api, GivenToken, LoginEnded, SavedLogin, read_as, read_text
 
 _WEBHOOK = """
@@ -176,8 +166,8 @@ mutation SendWaiting($id: ID!) {
 Node = Mapping[str, Any]
 
 
-def to_app(node: Node) -> InstanceApp:
-    return InstanceApp(
+def to_app(node: Node) -> instance.InstanceApp:
+    return instance.InstanceApp(
         id=read_text(node, "id"),
         name=_text_if_any(node, "name"),
         is_active=node["isActive"],
@@ -191,8 +181,8 @@ def _codes(permissions: Sequence[Node] | None) -> frozenset[str] | None:
     return frozenset(read_text(permission, "code") for permission in permissions)
 
 
-def to_webhook(node: Node, app: InstanceApp) -> InstanceWebhook:
-    return InstanceWebhook(
+def to_webhook(node: Node, app: instance.InstanceApp) -> instance.InstanceWebhook:
+    return instance.InstanceWebhook(
         id=read_text(node, "id"),
         app=app,
         name=_text_if_any(node, "name"),
@@ -207,9 +197,9 @@ def to_webhook(node: Node, app: InstanceApp) -> InstanceWebhook:
     )
 
 
-def to_delivery(node: Node) -> InstanceDelivery:
+def to_delivery(node: Node) -> instance.InstanceDelivery:
     attempts = [edge["node"] for edge in node["attempts"]["edges"]]
-    return InstanceDelivery(
+    return instance.InstanceDelivery(
         id=read_text(node, "id"),
         event=read_text(node, "eventType"),
         status=read_text(node, "status"),
@@ -219,8 +209,8 @@ def to_delivery(node: Node) -> InstanceDelivery:
     )
 
 
-def _to_attempt(node: Node) -> InstanceAttempt:
-    return InstanceAttempt(
+def _to_attempt(node: Node) -> instance.InstanceAttempt:
+    return instance.InstanceAttempt(
         created_at=_moment(node["createdAt"]),
         status=node["status"],
         response_status=node["responseStatusCode"],
@@ -261,26 +251,26 @@ class RemoteInstance:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    def apps(self) -> tuple[InstanceApp, ...]:
+    def apps(self) -> tuple[instance.InstanceApp, ...]:
         return self._read(lambda: tuple(map(to_app, self._owners(_OWN_APP, _APPS))))
 
-    def own_app(self) -> InstanceApp | None:
+    def own_app(self) -> instance.InstanceApp | None:
         return None if self._held_by_person() is not None else self._calling_app()
 
     def permissions(self) -> frozenset[str]:
         held = self._held_by_person()
         return self._calling_app().permissions or frozenset() if held is None else held
 
-    def create_app(self, name: str, permissions: Collection[str]) -> InstanceApp:
+    def create_app(self, name: str, permissions: Collection[str]) -> instance.InstanceApp:
         new = {"name": name, "permissions": sorted(permissions)}
         payload = self._api.change("appCreate", _CREATE_APP, input=new)
         return self._read(lambda: to_app(payload["app"]))
 
-    def delete_app(self, app: InstanceApp) -> None:
+    def delete_app(self, app: instance.InstanceApp) -> None:
         self._api.change("appDelete", _DELETE_APP, id=app.id)
 
-    def webhooks(self) -> tuple[InstanceWebhook, ...]:
-        def read() -> tuple[InstanceWebhook, ...]:
+    def webhooks(self) -> tuple[instance.InstanceWebhook, ...]:
+        def read() -> tuple[instance.InstanceWebhook, ...]:
             owners = self._owners(_OWN_WEBHOOKS, _WEBHOOKS)
             return tuple(
                 to_webhook(node, to_app(owner)) for owner in owners for node in owner["webhooks"]
@@ -298,21 +288,25 @@ class RemoteInstance:
             }
         )
 
-    def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
+    def create(self, app_id: str, draft: instance.WebhookDraft) -> instance.InstanceWebhook:
         variables = {"app": app_id, **_input(draft)}
         payload = self._api.change("webhookCreate", _CREATE_WEBHOOK, input=variables)
         return self._read(lambda: _owned(payload["webhook"]))
 
-    def change(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
+    def change(
+        self, webhook: instance.InstanceWebhook, draft: instance.WebhookDraft
+    ) -> instance.InstanceWebhook:
         payload = self._api.change(
             "webhookUpdate", _UPDATE_WEBHOOK, id=webhook.id, input=_input(draft)
         )
         return self._read(lambda: _owned(payload["webhook"]))
 
-    def change_unchanged(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
+    def change_unchanged(
+        self, webhook: instance.InstanceWebhook, draft: instance.WebhookDraft
+    ) -> instance.InstanceWebhook:
         return self.change(webhook, draft)
 
-    def delete(self, webhook: InstanceWebhook) -> None:
+    def delete(self, webhook: instance.InstanceWebhook) -> None:
         self._api.change("webhookDelete", _DELETE_WEBHOOK, id=webhook.id)
 
     def dry_run(
@@ -323,7 +317,9 @@ class RemoteInstance:
         )
         return self._read(lambda: read_json(payload["payload"]))
 
-    def trigger(self, webhook_id: str, object_id: str | None, event: str = "") -> InstanceDelivery:
+    def trigger(
+        self, webhook_id: str, object_id: str | None, event: str = ""
+    ) -> instance.InstanceDelivery:
         variables = {"webhookId": webhook_id}
         # Other versions require an object, and know no event.
         document = _TRIGGER_NEWEST if object_id is None else _TRIGGER
@@ -335,7 +331,7 @@ class RemoteInstance:
         payload = self._api.change("webhookTrigger", document, **variables)
         return self._read(lambda: to_delivery(payload["delivery"]))
 
-    def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:
+    def deliveries(self, webhook_id: str, query: instance.DeliveryQuery) -> instance.DeliveryPage:
         names = {"status": query.status, "eventType": query.event}
         data = self._api.ask(
             _DELIVERIES,
@@ -348,7 +344,7 @@ class RemoteInstance:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
         return self._read(lambda: _page(data["webhook"]["eventDeliveries"], query.after))
 
-    def retry(self, delivery_id: str) -> InstanceDelivery:
+    def retry(self, delivery_id: str) -> instance.InstanceDelivery:
         payload = self._api.change("eventDeliveryRetry", _RETRY, id=delivery_id)
         return self._read(lambda: to_delivery(payload["delivery"]))
 
@@ -395,7 +391,7 @@ class RemoteInstance:
             return None
         return self._read(lambda: frozenset(held["code"] for held in person["userPermissions"]))
 
-    def _calling_app(self) -> InstanceApp:
+    def _calling_app(self) -> instance.InstanceApp:
         data = self._api.ask(_CALLING_APP)
         return self._read(lambda: to_app(data["app"]))
 
@@ -434,12 +430,14 @@ def connect_by_token(http: Http, url: str, token: str) -> RemoteInstance:
     return RemoteInstance(Api(http, url, GivenToken(token)))
 
 
-def connect_by_profile(http: Http, profiles: Profiles, profile: Profile) -> RemoteInstance:
+def connect_by_profile(
+    http: Http, profiles: instance.Profiles, profile: instance.Profile
+) -> RemoteInstance:
     """The instance of a login that was kept."""
     return RemoteInstance(Api(http, profile.url, SavedLogin(profiles, profile)))
 
 
-def _owned(node: Node) -> InstanceWebhook:
+def _owned(node: Node) -> instance.InstanceWebhook:
     return to_webhook(node, to_app(node["app"]))
 
 
@@ -450,15 +448,15 @@ def _require_progress(cursor: object, than: object) -> object:
     return cursor
 
 
-def _page(connection: Node, after: str) -> DeliveryPage:
+def _page(connection: Node, after: str) -> instance.DeliveryPage:
     info = connection["pageInfo"]
-    return DeliveryPage(
+    return instance.DeliveryPage(
         items=tuple(to_delivery(edge["node"]) for edge in connection["edges"]),
         next=str(_require_progress(info["endCursor"], than=after)) if info["hasNextPage"] else "",
     )
 
 
-def _input(draft: WebhookDraft) -> dict[str, object]:
+def _input(draft: instance.WebhookDraft) -> dict[str, object]:
     names: dict[str, object] = {
         "name": draft.name,
         "targetUrl": draft.target_url,
@@ -501,7 +499,7 @@ _APP = "query App { app { id name } }"
 
 def sign_in_person(
     http: Http, url: str, email: str, password: str, read_code: Callable[[], str]
-) -> Profile:
+) -> instance.Profile:
     """Open a session for that person; raises ``PermissionDenied`` with the instance's message.
 
     ``read_code`` returns the code of an account with a second factor.
@@ -513,7 +511,7 @@ def sign_in_person(
         raise PermissionDenied(message=str(refused)) from None
     return read_as(
         url,
-        lambda: Profile(
+        lambda: instance.Profile(
             url, read_text(payload, "token"), read_text(payload, "refreshToken"), email
         ),
     )
@@ -535,10 +533,10 @@ def _open_session(
     return api.change("secondFactorVerify", _VERIFY, challenge=challenge, code=read_code())
 
 
-def sign_in_app(http: Http, url: str, token: str) -> Profile:
+def sign_in_app(http: Http, url: str, token: str) -> instance.Profile:
     """An app's token, after the instance knew it; raises what is wrong with it otherwise."""
     api = Api(http, url, GivenToken(token))
     data = api.ask(_APP)
     if read_as(url, lambda: data["app"]) is None:
         raise PermissionDenied(message=f"No app at {url} has this token.")
-    return Profile(url, token)
+    return instance.Profile(url, token)

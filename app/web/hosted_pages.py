@@ -32,29 +32,13 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.domain.accounts.languages import ENGLISH, shipped_tag
 from app.domain.urls.web_urls import resolved_path
 from app.ports import Ports
-from app.services.hosted import (
-    HostedPerson,
-    HostedSession,
-    HostedShop,
-    find_hosted_person,
-    replace_hosted_session,
-    show_hosted_shop,
-    sign_out_of_hosted_pages,
-)
+from app.services import hosted
 from app.services.oauth.grants import form_target
+from app.web import translation
 from app.web.caller import base_url
 from app.web.installation import installation
 from app.web.request_hooks import record_actor
 from app.web.sessions import anonymous_actor, keep_form_answer, page_visitor
-from app.web.translation import (
-    ASKED_LANGUAGE,
-    browser_language,
-    language_links,
-    page_direction,
-    page_language,
-    text,
-    use_language,
-)
 
 HOME = "/account/"
 SIGN_IN = "/account/sign-in"
@@ -99,41 +83,41 @@ def ports() -> Ports:
     return installation().ports
 
 
-def hosted_person() -> HostedPerson | None:
+def hosted_person() -> hosted.HostedPerson | None:
     """Return who is signed in by this request's cookie; one statement a request."""
     if "hosted_person" not in g:
         token, user_id = session.get("token", ""), session.get("user", 0)
         g.hosted_person = (
-            find_hosted_person(ports(), page_visitor(), str(token), int(user_id))
+            hosted.find_hosted_person(ports(), page_visitor(), str(token), int(user_id))
             if token
             else None
         )
         if g.hosted_person is not None:
             record_actor(g.hosted_person.actor)
             ports().activity.record_session_use(g.hosted_person.session_id)
-    return cast("HostedPerson | None", g.hosted_person)
+    return cast("hosted.HostedPerson | None", g.hosted_person)
 
 
-def hosted_shop() -> HostedShop:
+def hosted_shop() -> hosted.HostedShop:
     """Return the shop; one statement a request."""
     if "hosted_shop" not in g:
-        g.hosted_shop = show_hosted_shop(ports(), anonymous_actor())
-    return cast("HostedShop", g.hosted_shop)
+        g.hosted_shop = hosted.show_hosted_shop(ports(), anonymous_actor())
+    return cast("hosted.HostedShop", g.hosted_shop)
 
 
-def begin_hosted(opened: HostedSession, next_path: str) -> BaseResponse:
+def begin_hosted(opened: hosted.HostedSession, next_path: str) -> BaseResponse:
     """Sign in with a new cookie, which keeps nothing of the old one, and lead on.
 
     The session that the browser had before ends.
     """
     before = hosted_person()
     if before is not None:
-        replace_hosted_session(ports(), before.actor, opened)
-    language = session.get(ASKED_LANGUAGE)
+        hosted.replace_hosted_session(ports(), before.actor, opened)
+    language = session.get(translation.ASKED_LANGUAGE)
     session.clear()
     session.update({"token": opened.token, "user": opened.user_id})
     if language:
-        session[ASKED_LANGUAGE] = language
+        session[translation.ASKED_LANGUAGE] = language
     session.permanent = True
     g.pop("hosted_person", None)
     return _redirect_after_form(own_target(next_path))
@@ -143,7 +127,7 @@ def end_hosted(leads_to: str) -> BaseResponse:
     """Sign out and lead on: the session ends everywhere, and the cookie is emptied."""
     person = hosted_person()
     if person is not None:
-        sign_out_of_hosted_pages(ports(), person.actor)
+        hosted.sign_out_of_hosted_pages(ports(), person.actor)
     session.clear()
     g.hosted_person = None
     return _redirect_after_form(leads_to)
@@ -222,29 +206,37 @@ def guard_hosted() -> BaseResponse | None:
     if not shop.is_open:
         return show_closed()
     request.max_content_length = _MAX_FORM_SIZE
-    chosen = shipped_tag(request.args.get(ASKED_LANGUAGE, "").split(" ")[0])
-    if chosen and session.get(ASKED_LANGUAGE) != chosen:
-        session[ASKED_LANGUAGE] = chosen
-    use_language(_language(shop))
+    chosen = shipped_tag(request.args.get(translation.ASKED_LANGUAGE, "").split(" ")[0])
+    if chosen and session.get(translation.ASKED_LANGUAGE) != chosen:
+        session[translation.ASKED_LANGUAGE] = chosen
+    translation.use_language(_language(shop))
     _csrf.protect()
     if next_path().startswith(_PROVIDER):
         allow_form_redirects_to(form_target(ports(), anonymous_actor(), next_path()))
     return None
 
 
-def _language(shop: HostedShop) -> str:
+def _language(shop: hosted.HostedShop) -> str:
     """Return the chosen language, else the person's, the browser's or the shop's."""
-    chosen = shipped_tag(str(session.get(ASKED_LANGUAGE, "")))
+    chosen = shipped_tag(str(session.get(translation.ASKED_LANGUAGE, "")))
     person = None if chosen else hosted_person()
     own = "" if person is None else shipped_tag(person.language_code)
-    return chosen or own or browser_language() or shipped_tag(shop.default_language) or ENGLISH
+    return (
+        chosen
+        or own
+        or translation.browser_language()
+        or shipped_tag(shop.default_language)
+        or ENGLISH
+    )
 
 
 def show_closed() -> Response:
     """Say that the shop is closed, and when it opens, if that is known."""
     shop = hosted_shop()
-    asked = shipped_tag(request.args.get(ASKED_LANGUAGE, ""))
-    use_language(asked or browser_language() or shipped_tag(shop.default_language) or ENGLISH)
+    asked = shipped_tag(request.args.get(translation.ASKED_LANGUAGE, ""))
+    translation.use_language(
+        asked or translation.browser_language() or shipped_tag(shop.default_language) or ENGLISH
+    )
     answer = page("closed.html", HTTPStatus.SERVICE_UNAVAILABLE, is_closed=True)
     if shop.opens_at is not None:
         wait = (shop.opens_at - ports().clock.now()).total_seconds()
@@ -257,9 +249,9 @@ def page(template: str, status: HTTPStatus = HTTPStatus.OK, /, **values: object)
     frame = {
         "shop": hosted_shop(),
         "logo_url": _logo_url(hosted_shop()),
-        "page_language": page_language(),
-        "page_direction": page_direction(),
-        "languages": language_links(),
+        "page_language": translation.page_language(),
+        "page_direction": translation.page_direction(),
+        "languages": translation.language_links(),
         "csrf_token": generate_csrf,
         "step": step,
         "hosted_time": _time,
@@ -331,11 +323,11 @@ def _icon(name: str) -> Markup:
 
 def _time(moment: datetime, css: str = "") -> Markup:
     """Return a moment as people read it, in UTC."""
-    shown = f"{format_datetime(moment, text('d MMM yyyy, HH:mm'))} UTC"
+    shown = f"{format_datetime(moment, translation.text('d MMM yyyy, HH:mm'))} UTC"
     return Markup('<time class="{}" datetime="{}">{}</time>').format(
         css, moment.isoformat(), shown
     )
 
 
-def _logo_url(shop: HostedShop) -> str:
+def _logo_url(shop: hosted.HostedShop) -> str:
     return url_for("media.logo", file=f"{shop.logo}.png") if shop.logo else ""

@@ -32,31 +32,7 @@ from app.domain.values.installation import (
     PortUnavailable,
     Unreachable,
 )
-from app.ports import Ports
-from app.ports.monitoring import (
-    BACKUP_AGE,
-    BUILD,
-    DEGRADED,
-    DELIVERIES_DUE,
-    DELIVERIES_HELD_UP,
-    DELIVERIES_RETRYING,
-    EVENTS_OPEN,
-    HEARTBEAT,
-    LOGOUTS_WAITING,
-    MAILS_DUE,
-    MIGRATION_PENDING,
-    OLDEST_DELIVERY,
-    OLDEST_EVENT,
-    OLDEST_LOGOUT,
-    OLDEST_MAIL,
-    READY,
-    REPLICA_READY,
-    WEBHOOK_DELIVERIES,
-    WEBHOOK_FAILING,
-    WEBHOOK_OLDEST,
-    WEBHOOK_PAUSED,
-    Measurement,
-)
+from app.ports import Ports, monitoring
 from app.services.deliveries.backlog import EndpointBacklog
 from app.services.operations.background_work import read_backlog
 from app.services.operations.environment_checks import REPLICA, UPGRADE, check_readiness
@@ -159,43 +135,45 @@ class OperationsApp:
         body = self._ports.metrics.render(self.measured())
         return Response(body, content_type=_PROMETHEUS)
 
-    def measured(self) -> Iterator[Measurement]:
+    def measured(self) -> Iterator[monitoring.Measurement]:
         """Yield the gauges that are read now, not counted by processes."""
-        yield BUILD, 1.0, (VERSION,)
+        yield monitoring.BUILD, 1.0, (VERSION,)
         findings = self._readiness.findings()
         ready = is_ready(findings)
-        yield READY, float(ready), ()
-        yield DEGRADED, float(is_degraded(findings)), ()
+        yield monitoring.READY, float(ready), ()
+        yield monitoring.DEGRADED, float(is_degraded(findings)), ()
         for finding in findings:
             if finding.subject == REPLICA:
-                yield REPLICA_READY, float(finding.state is CheckState.FINE), ()
+                yield monitoring.REPLICA_READY, float(finding.state is CheckState.FINE), ()
         pending = any(finding.remedy == UPGRADE for finding in findings)
-        yield MIGRATION_PENDING, float(pending), ()
+        yield monitoring.MIGRATION_PENDING, float(pending), ()
         if not ready:
             return
         try:
             backlog = read_backlog(self._ports, OPERATOR)
         except Unreachable:
             return  # gone since it was checked; the next scrape says so
-        yield DELIVERIES_DUE, backlog.deliveries.number, ()
-        yield OLDEST_DELIVERY, backlog.deliveries.seconds, ()
-        yield DELIVERIES_HELD_UP, backlog.seconds_without_worker, ()
-        yield DELIVERIES_RETRYING, backlog.retrying, ()
+        yield monitoring.DELIVERIES_DUE, backlog.deliveries.number, ()
+        yield monitoring.OLDEST_DELIVERY, backlog.deliveries.seconds, ()
+        yield monitoring.DELIVERIES_HELD_UP, backlog.seconds_without_worker, ()
+        yield monitoring.DELIVERIES_RETRYING, backlog.retrying, ()
         for endpoint in backlog.endpoints:
             yield from _endpoint_measurements(endpoint, self._ports.shared_clock.now())
-        yield EVENTS_OPEN, backlog.events.number, ()
-        yield OLDEST_EVENT, backlog.events.seconds, ()
-        yield MAILS_DUE, backlog.mails.number, ()
-        yield OLDEST_MAIL, backlog.mails.seconds, ()
-        yield LOGOUTS_WAITING, backlog.logouts.number, ()
-        yield OLDEST_LOGOUT, backlog.logouts.seconds, ()
+        yield monitoring.EVENTS_OPEN, backlog.events.number, ()
+        yield monitoring.OLDEST_EVENT, backlog.events.seconds, ()
+        yield monitoring.MAILS_DUE, backlog.mails.number, ()
+        yield monitoring.OLDEST_MAIL, backlog.mails.seconds, ()
+        yield monitoring.LOGOUTS_WAITING, backlog.logouts.number, ()
+        yield monitoring.OLDEST_LOGOUT, backlog.logouts.seconds, ()
         if backlog.heartbeat_age is not None:
-            yield HEARTBEAT, backlog.heartbeat_age, ()
+            yield monitoring.HEARTBEAT, backlog.heartbeat_age, ()
         if backlog.backup_age is not None:
-            yield BACKUP_AGE, backlog.backup_age, ()
+            yield monitoring.BACKUP_AGE, backlog.backup_age, ()
 
 
-def _endpoint_measurements(endpoint: EndpointBacklog, now: datetime) -> Iterator[Measurement]:
+def _endpoint_measurements(
+    endpoint: EndpointBacklog, now: datetime
+) -> Iterator[monitoring.Measurement]:
     key = to_global_id("Webhook", endpoint.webhook_id)
     labels = (key, endpoint.webhook_name, endpoint.app_name)
     states: tuple[tuple[str, int, float], ...] = (
@@ -206,12 +184,16 @@ def _endpoint_measurements(endpoint: EndpointBacklog, now: datetime) -> Iterator
         number = endpoint.due + endpoint.retrying
         paused = max(0.0, (now - endpoint.paused_since).total_seconds())
         states = (("paused", number, max(endpoint.oldest_due, endpoint.oldest_retrying)),)
-        yield WEBHOOK_PAUSED, paused, labels
+        yield monitoring.WEBHOOK_PAUSED, paused, labels
     for state, number, seconds in states:
-        yield WEBHOOK_DELIVERIES, number, (*labels, state)
-        yield WEBHOOK_OLDEST, seconds, (*labels, state)
+        yield monitoring.WEBHOOK_DELIVERIES, number, (*labels, state)
+        yield monitoring.WEBHOOK_OLDEST, seconds, (*labels, state)
     if endpoint.failing_since is not None and endpoint.paused_since is None:
-        yield WEBHOOK_FAILING, max(0.0, (now - endpoint.failing_since).total_seconds()), labels
+        yield (
+            monitoring.WEBHOOK_FAILING,
+            max(0.0, (now - endpoint.failing_since).total_seconds()),
+            labels,
+        )
 
 
 class _Handler(WSGIRequestHandler):

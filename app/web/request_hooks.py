@@ -39,17 +39,7 @@ from werkzeug.wsgi import ClosingIterator, get_path_info
 from app.domain.authorization.actor import Actor, describe_actor
 from app.domain.values.errors import TokenFault
 from app.domain.values.ip_addresses import Network
-from app.ports import Ports
-from app.ports.monitoring import (
-    OPERATION_SECONDS,
-    OPERATIONS,
-    REQUEST_SECONDS,
-    REQUESTS,
-    TOKENS_REFUSED,
-    Metrics,
-    SpanKind,
-    Traces,
-)
+from app.ports import Ports, monitoring
 from app.web.bodies import SentFile
 from app.web.caller import client_address, is_trusted_proxy
 from app.web.dispatch import Application, StartResponse
@@ -380,7 +370,7 @@ _OTHER, _SEVERAL = "other", "several"
 _Seen = tuple[str, str, int, float, list[OperationRun], TokenFault | None]
 
 
-def make_request_metrics(metrics: Metrics) -> Observer:
+def make_request_metrics(metrics: monitoring.Metrics) -> Observer:
     """Return what notes each request, to be counted in ``metrics`` every second."""
     seen: deque[_Seen] = deque()
     note = seen.append
@@ -402,7 +392,7 @@ def make_request_metrics(metrics: Metrics) -> Observer:
     return measure
 
 
-def _fold(metrics: Metrics, seen: deque[_Seen]) -> None:
+def _fold(metrics: monitoring.Metrics, seen: deque[_Seen]) -> None:
     requests: defaultdict[tuple[str, str, int], list[float]] = defaultdict(list)
     operations: defaultdict[tuple[tuple[str, ...], OperationOutcome], list[float]] = defaultdict(
         list
@@ -418,15 +408,15 @@ def _fold(metrics: Metrics, seen: deque[_Seen]) -> None:
     for (method, route, status), durations in requests.items():
         if route not in PROBES:
             known = method if method in _METHODS else _OTHER
-            metrics.count(REQUESTS, known, route, str(status), amount=len(durations))
-            metrics.observe_all(REQUEST_SECONDS, durations, route)
+            metrics.count(monitoring.REQUESTS, known, route, str(status), amount=len(durations))
+            metrics.observe_all(monitoring.REQUEST_SECONDS, durations, route)
     for (root_fields, outcome), durations in operations.items():
         field = _field(root_fields)
-        metrics.count(OPERATIONS, field, outcome.value, amount=len(durations))
+        metrics.count(monitoring.OPERATIONS, field, outcome.value, amount=len(durations))
         if root_fields:
-            metrics.observe_all(OPERATION_SECONDS, durations, field)
+            metrics.observe_all(monitoring.OPERATION_SECONDS, durations, field)
     for fault, number in faults.items():
-        metrics.count(TOKENS_REFUSED, fault.value, amount=number)
+        metrics.count(monitoring.TOKENS_REFUSED, fault.value, amount=number)
 
 
 def _field(root_fields: tuple[str, ...]) -> str:
@@ -435,7 +425,7 @@ def _field(root_fields: tuple[str, ...]) -> str:
     return root_fields[0] if len(root_fields) == 1 else _SEVERAL
 
 
-def make_request_traces(traces: Traces) -> RequestHook:
+def make_request_traces(traces: monitoring.Traces) -> RequestHook:
     """Return the hook; a request continues the trace of a trusted proxy."""
 
     @contextmanager
@@ -443,7 +433,9 @@ def make_request_traces(traces: Traces) -> RequestHook:
         if request.path in PROBES:
             yield
             return
-        with traces.span(request.method, SpanKind.SERVER, traceparent=request.traceparent) as span:
+        with traces.span(
+            request.method, monitoring.SpanKind.SERVER, traceparent=request.traceparent
+        ) as span:
             yield
             span.rename(f"{request.method} {request.route}")
             span.add(

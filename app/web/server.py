@@ -24,26 +24,7 @@ from typing import IO, Any
 import structlog
 from werkzeug.wsgi import ClosingIterator
 
-from app.web.bodies import (
-    DEADLINES,
-    LARGE_BODIES,
-    MAX_DISCARDED,
-    SMALL_BODY,
-    Deadlines,
-    Exchange,
-    Headers,
-    Held,
-    Incoming,
-    NoRoom,
-    Outgoing,
-    Quota,
-    Refused,
-    Scope,
-    SentFile,
-    TooLarge,
-    environ_of,
-    no_room,
-)
+from app.web import bodies
 from app.web.connections import ConnectionWatch
 from app.web.dispatch import Application, StartResponse
 from app.web.installation import NO_CONNECTION_LIMITS, ConnectionLimits
@@ -83,7 +64,7 @@ class _LongAnswer:
 
     status: int
     headers: list[tuple[str, str]]
-    body: Held
+    body: bodies.Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +74,7 @@ class BodyLimits:
     any_client: int
     marked: int
 
-    def limit_for(self, names: Headers | dict[str, Any], marks: Iterable[str]) -> int:
+    def limit_for(self, names: bodies.Headers | dict[str, Any], marks: Iterable[str]) -> int:
         """Return the limit of a request with headers of these ``names``, by its ``marks``."""
         return self.marked if any(mark in names for mark in marks) else self.any_client
 
@@ -110,17 +91,17 @@ class Server:
         body_limits: BodyLimits,
         *,
         on_refusal: OnRefusal,
-        deadlines: Deadlines = DEADLINES,
+        deadlines: bodies.Deadlines = bodies.DEADLINES,
         connection_limits: ConnectionLimits = NO_CONNECTION_LIMITS,
-        outgoing: Outgoing | None = None,
+        outgoing: bodies.Outgoing | None = None,
     ) -> None:
         self._application = application
         self._body_limits = body_limits
         self._on_refusal = on_refusal
         self._deadlines = deadlines
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
-        self._room = Quota(LARGE_BODIES)
-        self._outgoing = outgoing or Outgoing()
+        self._room = bodies.Quota(bodies.LARGE_BODIES)
+        self._outgoing = outgoing or bodies.Outgoing()
         self._limits = connection_limits
         self._watch = ConnectionWatch(connection_limits)
 
@@ -132,20 +113,20 @@ class Server:
         """Clear up at the end of a server process (RSGI)."""
         self._watch.stop()
 
-    async def __rsgi__(self, scope: Scope, exchange: Exchange) -> None:
+    async def __rsgi__(self, scope: bodies.Scope, exchange: bodies.Exchange) -> None:
         """Answer one request (RSGI)."""
         headers = scope.headers
         if _FORWARDED_FOR in headers and headers.get(_FORWARDED_FOR) is None:
             # granian leaves out values that aren't ASCII. Without this header, whose start the
             # client controls, the client would have the address of the last proxy.
-            self._refuse(scope, exchange, Refused(HTTPStatus.BAD_REQUEST))
+            self._refuse(scope, exchange, bodies.Refused(HTTPStatus.BAD_REQUEST))
             return
         announced = headers.get("content-length")
         if announced is None and "transfer-encoding" not in headers:
             await self._run(scope, exchange, BytesIO())
             return
         length = None if announced is None else int(announced)
-        incoming = Incoming(exchange, length, self._deadlines)
+        incoming = bodies.Incoming(exchange, length, self._deadlines)
         try:
             limit = self._body_limits.limit_for(headers, _MARKS_OF_LARGE)
             body = await incoming.read(limit, self._room)
@@ -154,19 +135,25 @@ class Server:
             else:
                 await self._run(scope, exchange, body, _CLOSE)
                 await incoming.discard()
-        except Refused as refusal:
+        except bodies.Refused as refusal:
             self._refuse(scope, exchange, refusal)
             if refusal.status is not HTTPStatus.REQUEST_TIMEOUT:
                 await incoming.discard()
         finally:
             self._room.give_back(incoming.taken)
 
-    def _refuse(self, scope: Scope, exchange: Exchange, refusal: Refused) -> None:
-        more = self._on_refusal(environ_of(scope, BytesIO()), refusal.status)
+    def _refuse(
+        self, scope: bodies.Scope, exchange: bodies.Exchange, refusal: bodies.Refused
+    ) -> None:
+        more = self._on_refusal(bodies.environ_of(scope, BytesIO()), refusal.status)
         exchange.response_bytes(refusal.status, [_CLOSE, *refusal.headers, *more], refusal.body)
 
     async def _run(
-        self, scope: Scope, exchange: Exchange, body: BytesIO | TooLarge, *extra: tuple[str, str]
+        self,
+        scope: bodies.Scope,
+        exchange: bodies.Exchange,
+        body: BytesIO | bodies.TooLarge,
+        *extra: tuple[str, str],
     ) -> None:
         loop = asyncio.get_running_loop()
         long = await loop.run_in_executor(self._pool, self._answer, scope, exchange, body, *extra)
@@ -177,7 +164,11 @@ class Server:
                 long.body.close()
 
     def _answer(
-        self, scope: Scope, exchange: Exchange, body: BytesIO | TooLarge, *extra: tuple[str, str]
+        self,
+        scope: bodies.Scope,
+        exchange: bodies.Exchange,
+        body: BytesIO | bodies.TooLarge,
+        *extra: tuple[str, str],
     ) -> _LongAnswer | None:
         """Run the application in this thread, and hand what it answers to granian.
 
@@ -189,7 +180,7 @@ class Server:
             nonlocal status, headers
             status, headers = int(line[:3]), [*fields, *extra]
 
-        environ = environ_of(scope, body)
+        environ = bodies.environ_of(scope, body)
         try:
             result = self._application(environ, start_response)
             try:
@@ -198,7 +189,7 @@ class Server:
             finally:
                 if hasattr(result, "close"):
                     result.close()
-        except NoRoom:
+        except bodies.NoRoom:
             _log.warning("server.responses_waiting", path=scope.path)
             retry = [_CLOSE, ("Retry-After", "5")]
             exchange.response_bytes(HTTPStatus.SERVICE_UNAVAILABLE, retry, _FULL)
@@ -209,7 +200,7 @@ class Server:
                 HTTPStatus.INTERNAL_SERVER_ERROR, _headers_of_fault(environ), b""
             )
             return None
-        if isinstance(content, Held):
+        if isinstance(content, bodies.Held):
             return _LongAnswer(status, _with_length(headers, content.size), content)
         if isinstance(content, bytes):
             exchange.response_bytes(status, headers, content)
@@ -238,7 +229,7 @@ class BufferedServer:
         self._application = application
         self._body_limits = body_limits
         self._on_refusal = on_refusal
-        self._room = Quota(LARGE_BODIES)
+        self._room = bodies.Quota(bodies.LARGE_BODIES)
         self._environment_names = tuple(environment_names)
         self._watch = ConnectionWatch(connection_limits)
         _begin_process(self._watch)
@@ -258,7 +249,7 @@ class BufferedServer:
                 environ["wsgi.input"] = _read(environ, size, limit)
             result = self._application(environ, start_response)
             return result if isinstance(result, list) else ClosingIterator(result)
-        except Refused as refusal:
+        except bodies.Refused as refusal:
             more = self._on_refusal(environ, refusal.status)
             line = f"{refusal.status.value} {refusal.status.phrase}"
             start_response(line, [_CLOSE, *refusal.headers, *more])
@@ -271,10 +262,10 @@ class BufferedServer:
             self._room.give_back(taken)
 
     def _take_room(self, size: int) -> int:
-        if size <= SMALL_BODY:
+        if size <= bodies.SMALL_BODY:
             return 0
         if not self._room.take(size):
-            raise no_room()
+            raise bodies.no_room()
         return size
 
 
@@ -306,14 +297,14 @@ def _announced_size(environ: dict[str, Any], limit: int) -> int | None:
     """
     if environ.get("HTTP_X_FORWARDED_FOR") == "":
         # granian empties what isn't ASCII; the address would be the last proxy's.
-        raise Refused(HTTPStatus.BAD_REQUEST)
+        raise bodies.Refused(HTTPStatus.BAD_REQUEST)
     announced = environ.get("CONTENT_LENGTH")
     if announced is not None:
         return int(announced)
     return limit + 1 if "HTTP_TRANSFER_ENCODING" in environ else None
 
 
-def _read(environ: dict[str, Any], size: int, limit: int) -> BytesIO | TooLarge:
+def _read(environ: dict[str, Any], size: int, limit: int) -> BytesIO | bodies.TooLarge:
     """Return the body of at most ``size`` bytes, or ``TooLarge`` beyond ``limit``.
 
     Raises ``Refused`` when it ends before its announced length.
@@ -323,18 +314,18 @@ def _read(environ: dict[str, Any], size: int, limit: int) -> BytesIO | TooLarge:
     body = source.read(min(size, limit + 1))
     if size > limit and (not chunked or len(body) > limit):
         _discard(source)
-        return TooLarge()
+        return bodies.TooLarge()
     if chunked:
         environ["CONTENT_LENGTH"] = str(len(body))
     elif len(body) < size:
-        raise Refused(HTTPStatus.BAD_REQUEST)
+        raise bodies.Refused(HTTPStatus.BAD_REQUEST)
     return BytesIO(body)
 
 
 def _discard(source: IO[bytes]) -> None:
     """Read on for a while: a connection closed at once is reset, and the response lost."""
-    for _ in range(MAX_DISCARDED // SMALL_BODY):
-        if not source.read(SMALL_BODY):
+    for _ in range(bodies.MAX_DISCARDED // bodies.SMALL_BODY):
+        if not source.read(bodies.SMALL_BODY):
             return
 
 
@@ -359,10 +350,10 @@ def _with_length(headers: list[tuple[str, str]], size: int) -> list[tuple[str, s
 
 def _path_of(result: Iterable[bytes]) -> str | None:
     """Return where a response's file is, if granian can send it from there."""
-    return result.path if isinstance(result, SentFile) else None
+    return result.path if isinstance(result, bodies.SentFile) else None
 
 
-async def _send(exchange: Exchange, answer: _LongAnswer) -> None:
+async def _send(exchange: bodies.Exchange, answer: _LongAnswer) -> None:
     """Hand a long answer over bit by bit, as the client reads it."""
     transport = exchange.response_stream(answer.status, answer.headers)
     # granian raises its own kind of RuntimeError once the client is gone.

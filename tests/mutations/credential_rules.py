@@ -27,15 +27,15 @@ TOKENS = (
     Mutant(
         "A client's own token without a link is nobody's",
         "app/services/identity/provider_token_verification.py",
-        "if not links and not is_of_client(signed):",
+        "if not links and not provider_tokens.is_of_client(signed):",
         "if not links:",
         "hostile/test_linked_clients.py",
     ),
     Mutant(
         "No client acts as an app while its provider waits for confirmation",
         "app/services/identity/provider_token_verification.py",
-        "    if provider.waits:\n        raise ClientTokenRejected(CLIENTS_WAIT)",
-        "    if False:\n        raise ClientTokenRejected(CLIENTS_WAIT)",
+        "    if provider.waits:\n        raise",
+        "    if False:\n        raise",
         "services/identity/test_linked_clients.py",
     ),
     Mutant(

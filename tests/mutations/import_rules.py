@@ -27,15 +27,15 @@ IMPORTS = (
     Mutant(
         "Who is disabled elsewhere is imported inactive",
         "app/domain/imports/user_files.py",
-        "    if Effect.INACTIVE in effects:",
+        "    if account_states.Effect.INACTIVE in effects:",
         "    if None in effects:",
         "imports/test_user_files.py",
     ),
     Mutant(
         "A row that lacks the column of a state is left out",
         "app/domain/imports/user_files.py",
-        "    if any(field.key in FIELDS or field.column in",
-        "    if all(field.key in FIELDS or field.column in",
+        "if any(\n        field.key in account_states.FIELDS",
+        "if all(\n        field.key in account_states.FIELDS",
         "imports/test_user_files.py",
     ),
     Mutant(

@@ -6,8 +6,8 @@ MAIL_LOG = (
     Mutant(
         "A recipient that the mail server can't be given fails for good",
         "app/adapters/mail/mailer.py",
-        "raise MailUndeliverable(RECIPIENT_NOT_ASCII, permanent=True)",
-        "raise MailUndeliverable(RECIPIENT_NOT_ASCII)",
+        "raise MailUndeliverable(mail_log.RECIPIENT_NOT_ASCII, permanent=True)",
+        "raise MailUndeliverable(mail_log.RECIPIENT_NOT_ASCII)",
         "adapters/test_mailer.py",
     ),
     Mutant(

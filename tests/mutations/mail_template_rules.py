@@ -11,14 +11,14 @@ MAIL_TEMPLATES = (
     Mutant(
         "A template uses listed filters alone",
         "app/adapters/mail/own_templates.py",
-        "if node.name not in FILTERS:",
+        "if node.name not in own_templates.FILTERS:",
         "if False:",
         _CHECKED,
     ),
     Mutant(
         "A template loops over documented lists alone",
         "app/adapters/mail/own_templates.py",
-        "if value is None or value.type is not ValueType.LIST:",
+        "if value is None or value.type is not own_templates.ValueType.LIST:",
         "if value is None:",
         _CHECKED,
     ),
@@ -46,7 +46,7 @@ MAIL_TEMPLATES = (
     Mutant(
         "The output of a template is capped while it is made",
         "app/adapters/mail/own_templates.py",
-        "if length > MAX_OUTPUT:",
+        "if length > own_templates.MAX_OUTPUT:",
         "if False:",
         _CHECKED,
     ),

@@ -27,7 +27,7 @@ OPENID_PROVIDER = (
     Mutant(
         "A device with rights of staff is let in at the console alone",
         _DEVICES,
-        "    if privileged(device.scopes) and not in_console:\n",
+        "    if oauth.privileged(device.scopes) and not in_console:\n",
         "    if False:\n",
         _DEVICE_TESTS,
     ),
@@ -76,7 +76,7 @@ OPENID_PROVIDER = (
     Mutant(
         "A device gets no scope that came back after it was let in",
         _DEVICES,
-        '        "scope": store_scopes(device.scopes),\n',
+        '        "scope": oauth.store_scopes(device.scopes),\n',
         "",
         _DEVICE_TESTS,
     ),
@@ -104,7 +104,7 @@ OPENID_PROVIDER = (
     Mutant(
         "A device that doesn't wait has to wait longer",
         _DEVICES,
-        "            stored.interval += POLL_INTERVAL\n",
+        "            stored.interval += oauth.POLL_INTERVAL\n",
         "            pass\n",
         _DEVICE_TESTS,
     ),

@@ -81,7 +81,7 @@ PASSKEYS = (
     Mutant(
         "A passkey alone needs password login",
         "app/services/sign_in/second_factor_sign_in.py",
-        "    require_password_login(load_shop_state(ports).switches)\n    purpose",
+        "    sessions.require_password_login(load_shop_state(ports).switches)\n    purpose",
         "    purpose",
         "services/sign_in/test_passkey_sign_in.py",
     ),

@@ -6,8 +6,8 @@ SIGN_IN_LOG = (
     Mutant(
         "Who manages customers alone sees attempts of customers alone",
         "app/services/sign_in_log/events.py",
-        "return [_event.account_type == AccountType.CUSTOMER.value]",
-        "return [_event.account_type != AccountType.STAFF.value]",
+        "return [_event.account_type == sign_in_log.AccountType.CUSTOMER.value]",
+        "return [_event.account_type != sign_in_log.AccountType.STAFF.value]",
         "services/sign_in_log/test_events.py",
     ),
     Mutant(

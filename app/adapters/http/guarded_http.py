@@ -21,16 +21,7 @@ from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout, make_headers
 from urllib3.util.ssl_match_hostname import CertificateError
 
-from app.adapters.http.guard import (
-    Deadline,
-    GuardedConnections,
-    InvalidHeader,
-    OutgoingRequest,
-    connections_within,
-    outgoing,
-    send_by,
-    use_timed_pools,
-)
+from app.adapters.http import guard
 from app.adapters.http.tls import TrustedAuthorities
 from app.domain.urls.web_urls import ALLOW_HINT
 from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
@@ -51,10 +42,10 @@ class ProxyConnections:
             num_pools=pool_size * 4,
             maxsize=pool_size,
         )
-        use_timed_pools(self._manager)
+        guard.use_timed_pools(self._manager)
 
     def exchange(
-        self, request: OutgoingRequest, *, connect: float, read: float
+        self, request: guard.OutgoingRequest, *, connect: float, read: float
     ) -> BaseHTTPResponse:
         """Send ``request``; the body of the response is still to be read.
 
@@ -62,7 +53,7 @@ class ProxyConnections:
         ``GuardedConnections.exchange`` raises.
         """
         timeout = Timeout(connect=connect, read=read)
-        return send_by(self._manager, request, request.target.url, timeout)
+        return guard.send_by(self._manager, request, request.target.url, timeout)
 
 
 def is_direct(host: str, networks: Sequence[Network]) -> bool:
@@ -140,16 +131,18 @@ class GuardedHttp:
         direct: Sequence[Network] = (),
     ) -> None:
         context = _context(authorities)
-        self._guarded = GuardedConnections(allowed=allowed, context=context, pool_size=_POOL_SIZE)
+        self._guarded = guard.GuardedConnections(
+            allowed=allowed, context=context, pool_size=_POOL_SIZE
+        )
         self._proxy = None
         if proxy:
             self._proxy = ProxyConnections(proxy, context=context, pool_size=_POOL_SIZE)
         self._direct = tuple(direct)
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        deadline = Deadline(request.timeout)
-        with _failures(request), connections_within(deadline):
-            sent = outgoing(request)
+        deadline = guard.Deadline(request.timeout)
+        with _failures(request), guard.connections_within(deadline):
+            sent = guard.outgoing(request)
             # Connecting is two steps, each of which may take that long.
             connect, read = deadline.remaining() / 2, deadline.remaining()
             way = self._way_to(sent.target.host)
@@ -160,7 +153,7 @@ class GuardedHttp:
                 # A connection whose answer was read to its end is in the pool already.
                 response.close()
 
-    def _way_to(self, host: str) -> GuardedConnections | ProxyConnections:
+    def _way_to(self, host: str) -> guard.GuardedConnections | ProxyConnections:
         if self._proxy is not None and not is_direct(host, self._direct):
             return self._proxy
         return self._guarded
@@ -206,7 +199,7 @@ def _explain(error: BaseException, host: str, timeout: float) -> CallFailed:
         message = f"{host} didn't respond within {timeout:g} seconds."
         connecting = any(isinstance(cause, ConnectTimeoutError) for cause in _causes(error))
         return CallFailed(CallFault.UNREACHABLE if connecting else CallFault.TIMEOUT, message)
-    if isinstance(error, InvalidHeader):
+    if isinstance(error, guard.InvalidHeader):
         return CallFailed(CallFault.ADDRESS, "A header of the request isn't valid.")
     if isinstance(error, ValueError):
         return CallFailed(CallFault.ADDRESS, "This is no address.")

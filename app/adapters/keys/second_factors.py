@@ -33,15 +33,7 @@ from webauthn.helpers.structs import (
 
 from app.domain.second_factors import DIGITS, PERIOD
 from app.domain.urls.web_urls import RelyingParty
-from app.ports.second_factors import (
-    ClaimedPasskey,
-    KnownPasskey,
-    NewPasskey,
-    PasskeyOwner,
-    PasskeyRefused,
-    PasskeyUse,
-    QrCode,
-)
+from app.ports import second_factors
 
 MAX_ANSWER = 16 * 1024
 """Characters of an answer; that of the largest RSA key has a third."""
@@ -68,8 +60,8 @@ class WebAuthnPasskeys:
         party: RelyingParty,
         party_name: str,
         challenge: str,
-        owner: PasskeyOwner,
-        existing: Sequence[KnownPasskey],
+        owner: second_factors.PasskeyOwner,
+        existing: Sequence[second_factors.KnownPasskey],
     ) -> str:
         options = generate_registration_options(
             rp_id=party.id,
@@ -88,11 +80,13 @@ class WebAuthnPasskeys:
         )
         return options_to_json(options)
 
-    def verify_creation(self, party: RelyingParty, challenge: str, answer: str) -> NewPasskey:
+    def verify_creation(
+        self, party: RelyingParty, challenge: str, answer: str
+    ) -> second_factors.NewPasskey:
         return _checked(lambda: _verify_creation(party, challenge, answer))
 
     def request_options(
-        self, party: RelyingParty, challenge: str, allowed: Sequence[KnownPasskey]
+        self, party: RelyingParty, challenge: str, allowed: Sequence[second_factors.KnownPasskey]
     ) -> str:
         options = generate_authentication_options(
             rp_id=party.id,
@@ -103,26 +97,28 @@ class WebAuthnPasskeys:
         )
         return options_to_json(options)
 
-    def read_claim(self, answer: str) -> ClaimedPasskey:
+    def read_claim(self, answer: str) -> second_factors.ClaimedPasskey:
         return _checked(lambda: _read_claim(answer))
 
     def verify_use(
         self, party: RelyingParty, challenge: str, public_key: str, answer: str
-    ) -> PasskeyUse:
+    ) -> second_factors.PasskeyUse:
         return _checked(lambda: _verify_use(party, challenge, public_key, answer))
 
 
 def _checked(check: Callable[[], Checked]) -> Checked:
     try:
         return check()
-    except PasskeyRefused:
+    except second_factors.PasskeyRefused:
         raise
     except Exception as trouble:
         # Decoders of JSON, base64, CBOR and keys trip in many ways over what was made to.
-        raise PasskeyRefused(f"{type(trouble).__name__}: {trouble}") from trouble
+        raise second_factors.PasskeyRefused(f"{type(trouble).__name__}: {trouble}") from trouble
 
 
-def _verify_creation(party: RelyingParty, challenge: str, answer: str) -> NewPasskey:
+def _verify_creation(
+    party: RelyingParty, challenge: str, answer: str
+) -> second_factors.NewPasskey:
     parsed = _parse(answer)
     made = verify_registration_response(
         credential=parsed,
@@ -136,10 +132,10 @@ def _verify_creation(party: RelyingParty, challenge: str, answer: str) -> NewPas
     # A key that can't be read would be found out at the next sign-in: too late for its owner.
     decoded_public_key_to_cryptography(decode_credential_public_key(made.credential_public_key))
     if len(made.credential_id) > _MAX_ID:
-        raise PasskeyRefused(f"ID is longer than {_MAX_ID} bytes")
+        raise second_factors.PasskeyRefused(f"ID is longer than {_MAX_ID} bytes")
     named = parsed["response"].get("transports")
     transports = named if isinstance(named, list) else []
-    return NewPasskey(
+    return second_factors.NewPasskey(
         credential_id=bytes_to_base64url(made.credential_id),
         public_key=bytes_to_base64url(made.credential_public_key),
         sign_count=made.sign_count,
@@ -149,7 +145,9 @@ def _verify_creation(party: RelyingParty, challenge: str, answer: str) -> NewPas
     )
 
 
-def _verify_use(party: RelyingParty, challenge: str, public_key: str, answer: str) -> PasskeyUse:
+def _verify_use(
+    party: RelyingParty, challenge: str, public_key: str, answer: str
+) -> second_factors.PasskeyUse:
     parsed = _parse(answer)
     used = verify_authentication_response(
         credential=parsed,
@@ -163,25 +161,25 @@ def _verify_use(party: RelyingParty, challenge: str, public_key: str, answer: st
         require_user_verification=True,
     )
     _require_own_page(parsed)
-    return PasskeyUse(
+    return second_factors.PasskeyUse(
         used.new_sign_count, used.credential_device_type is CredentialDeviceType.MULTI_DEVICE
     )
 
 
-def _read_claim(answer: str) -> ClaimedPasskey:
+def _read_claim(answer: str) -> second_factors.ClaimedPasskey:
     parsed = _parse(answer)
     credential_id, handle = parsed["id"], parsed["response"].get("userHandle") or ""
     if not _BASE64URL.fullmatch(credential_id) or not _BASE64URL.fullmatch(handle):
-        raise PasskeyRefused("ID or user handle isn't base64url")
-    return ClaimedPasskey(credential_id, handle)
+        raise second_factors.PasskeyRefused("ID or user handle isn't base64url")
+    return second_factors.ClaimedPasskey(credential_id, handle)
 
 
 def _parse(answer: str) -> dict[str, Any]:
     if len(answer) > MAX_ANSWER:
-        raise PasskeyRefused(f"longer than {MAX_ANSWER} characters")
+        raise second_factors.PasskeyRefused(f"longer than {MAX_ANSWER} characters")
     parsed = json.loads(answer)
     if not isinstance(parsed, dict):
-        raise PasskeyRefused("not an object")
+        raise second_factors.PasskeyRefused("not an object")
     return parsed
 
 
@@ -189,10 +187,12 @@ def _require_own_page(parsed: dict[str, Any]) -> None:
     """Refuse an answer given in a frame of another site; the library doesn't look at it."""
     client_data = json.loads(base64url_to_bytes(parsed["response"]["clientDataJSON"]))
     if client_data.get("crossOrigin", False) is not False:
-        raise PasskeyRefused("answered in a frame of another site")
+        raise second_factors.PasskeyRefused("answered in a frame of another site")
 
 
-def _descriptors(passkeys: Sequence[KnownPasskey]) -> list[PublicKeyCredentialDescriptor]:
+def _descriptors(
+    passkeys: Sequence[second_factors.KnownPasskey],
+) -> list[PublicKeyCredentialDescriptor]:
     return [
         PublicKeyCredentialDescriptor(
             id=base64url_to_bytes(passkey.credential_id),
@@ -222,9 +222,11 @@ class PyotpAuthenticatorApps:
         totp = pyotp.TOTP(secret, digits=DIGITS, interval=PERIOD)
         return totp.provisioning_uri(name=_short(account), issuer_name=_short(issuer))
 
-    def qr_code(self, text: str) -> QrCode:
+    def qr_code(self, text: str) -> second_factors.QrCode:
         code = segno.make_qr(text, error="m")
-        return QrCode(len(code.matrix) + 2 * _QUIET_ZONE, "".join(_bars(code.matrix)))
+        return second_factors.QrCode(
+            len(code.matrix) + 2 * _QUIET_ZONE, "".join(_bars(code.matrix))
+        )
 
 
 def _short(label: str) -> str:

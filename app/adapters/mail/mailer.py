@@ -18,19 +18,9 @@ from typing_extensions import override
 
 from app.adapters.http.tls import TrustedAuthorities
 from app.adapters.system import make_private_file
+from app.domain.mails import mail_log
 from app.domain.mails.design import CONTENT_ID, Logo
 from app.domain.mails.mail import RenderedMail
-from app.domain.mails.mail_log import (
-    CHECK_SETTINGS,
-    LOGIN_NOT_ASCII,
-    NO_LOGIN,
-    RECIPIENT_NOT_ASCII,
-    RECIPIENT_REJECTED,
-    RESPONDED,
-    SENDER_NOT_ASCII,
-    UNREACHABLE,
-    readable_answer,
-)
 from app.domain.urls.web_urls import ascii_host
 from app.ports.mail import MailUndeliverable
 
@@ -113,16 +103,16 @@ class SmtpMailer:
             yield
         except smtplib.SMTPRecipientsRefused as error:
             [(code, answer)] = error.recipients.values()
-            reason = RECIPIENT_REJECTED.format(answer=self._with_answer(code, answer))
+            reason = mail_log.RECIPIENT_REJECTED.format(answer=self._with_answer(code, answer))
             raise MailUndeliverable(reason, permanent=code >= _PERMANENT) from error
         except smtplib.SMTPDataError as error:
             answered = self._with_answer(error.smtp_code, error.smtp_error)
-            reason = RESPONDED.format(answer=answered)
+            reason = mail_log.RESPONDED.format(answer=answered)
             raise MailUndeliverable(reason, permanent=error.smtp_code >= _PERMANENT) from error
         except smtplib.SMTPResponseException as error:
             raise MailUndeliverable(self._sender_refused(error)) from error
         except (OSError, smtplib.SMTPException) as error:
-            reason = UNREACHABLE.format(answer=type(error).__name__)
+            reason = mail_log.UNREACHABLE.format(answer=type(error).__name__)
             raise MailUndeliverable(reason) from error
 
     def _sender_refused(self, error: smtplib.SMTPResponseException) -> str:
@@ -131,7 +121,7 @@ class SmtpMailer:
         return _check_settings(self._with_answer(error.smtp_code, error.smtp_error))
 
     def _with_answer(self, code: int, answer: bytes | str) -> str:
-        readable = readable_answer(answer, self._password)
+        readable = mail_log.readable_answer(answer, self._password)
         return f"{code}: {readable}" if readable else str(code)
 
     @cached_property
@@ -162,10 +152,10 @@ class SmtpMailer:
         try:
             server.login(self._user, self._password)
         except smtplib.SMTPNotSupportedError as error:
-            raise MailUndeliverable(NO_LOGIN) from error
+            raise MailUndeliverable(mail_log.NO_LOGIN) from error
         except UnicodeEncodeError:
             # The library writes ASCII alone. No cause: its text repeats the password.
-            raise MailUndeliverable(LOGIN_NOT_ASCII) from None
+            raise MailUndeliverable(mail_log.LOGIN_NOT_ASCII) from None
 
 
 class FileMailer:
@@ -202,15 +192,15 @@ class FileMailer:
 
 
 def _check_settings(answer: str) -> str:
-    return CHECK_SETTINGS.format(answer=answer)
+    return mail_log.CHECK_SETTINGS.format(answer=answer)
 
 
 def _require_ascii(sender: Address, recipient: Address) -> None:
     """Raise ``MailUndeliverable`` for an address that needs SMTPUTF8 (RFC 6531)."""
     if not recipient.addr_spec.isascii():
-        raise MailUndeliverable(RECIPIENT_NOT_ASCII, permanent=True)
+        raise MailUndeliverable(mail_log.RECIPIENT_NOT_ASCII, permanent=True)
     if not sender.addr_spec.isascii():
-        raise MailUndeliverable(SENDER_NOT_ASCII)  # which the operator can change
+        raise MailUndeliverable(mail_log.SENDER_NOT_ASCII)  # which the operator can change
 
 
 def _message(

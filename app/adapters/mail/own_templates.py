@@ -15,24 +15,8 @@ from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
+from app.domain.mails import own_templates
 from app.domain.mails.mail import MailKind
-from app.domain.mails.own_templates import (
-    FILTERS,
-    MAX_DEPTH,
-    MAX_NODES,
-    MAX_OUTPUT,
-    MAX_SOURCE,
-    MAX_SUBJECT,
-    MAX_TOKENS,
-    VALUES,
-    FolderFault,
-    OwnTemplate,
-    TemplatePart,
-    UrlRule,
-    ValueType,
-    links_of,
-    shown_values,
-)
 from app.domain.mails.template_contents import Choice, Literal, Loop, Node, Value, content_problems
 from app.domain.urls.web_urls import parse_web_url
 from app.domain.values.errors import Problem
@@ -55,7 +39,7 @@ class _Refused(Exception):
 
 
 def check_template(
-    kind: MailKind, template: OwnTemplate, url_rule: UrlRule
+    kind: MailKind, template: own_templates.OwnTemplate, url_rule: own_templates.UrlRule
 ) -> tuple[Problem, ...]:
     """Return what is wrong with ``template``, each with its part as field and its line.
 
@@ -63,11 +47,11 @@ def check_template(
     """
     problems = [
         problem
-        for part in TemplatePart
+        for part in own_templates.TemplatePart
         for problem in _part_problems(kind, part, template.source(part), url_rule)
     ]
     if not problems:
-        texts_of = VALUES[kind].values()
+        texts_of = own_templates.VALUES[kind].values()
         full = {value.name: "sample" for value in texts_of}
         least = {value.name: "" if value.can_be_empty else "sample" for value in texts_of}
         for texts in (full, least):
@@ -79,22 +63,26 @@ def check_template(
 
 
 def render_template(
-    kind: MailKind, template: OwnTemplate, texts: Mapping[str, str], *, shop_name: str
-) -> OwnTemplate:
+    kind: MailKind,
+    template: own_templates.OwnTemplate,
+    texts: Mapping[str, str],
+    *,
+    shop_name: str,
+) -> own_templates.OwnTemplate:
     """Return the three parts with their values. Raises ``OwnTemplateBroken``."""
-    values = {**shown_values(kind, texts), "shop": {"name": shop_name}}
+    values = {**own_templates.shown_values(kind, texts), "shop": {"name": shop_name}}
     if "recipient" in texts:
         values["recipient"] = texts["recipient"]
     parts = {
         part.value: _render_part(kind, part, template.source(part), values)
-        for part in TemplatePart
+        for part in own_templates.TemplatePart
     }
     subject = " ".join(parts["subject"].split())
     if not subject:
         raise OwnTemplateBroken(
             Problem("REQUIRED", "The subject is empty.", "subject", lines=(1,))
         )
-    return OwnTemplate(subject, parts["html"], parts["text"].strip() + "\n")
+    return own_templates.OwnTemplate(subject, parts["html"], parts["text"].strip() + "\n")
 
 
 def _environment(*, escapes: bool) -> ImmutableSandboxedEnvironment:
@@ -108,7 +96,7 @@ def _environment(*, escapes: bool) -> ImmutableSandboxedEnvironment:
     )
     environment.globals.clear()
     environment.tests.clear()
-    environment.filters = {name: environment.filters[name] for name in FILTERS}
+    environment.filters = {name: environment.filters[name] for name in own_templates.FILTERS}
     environment.filters["default"] = _default
     return environment
 
@@ -118,27 +106,30 @@ def _default(value: object, other: object = "") -> object:
     return value or other
 
 
-_ENVIRONMENTS = {part: _environment(escapes=part is TemplatePart.HTML) for part in TemplatePart}
+_ENVIRONMENTS = {
+    part: _environment(escapes=part is own_templates.TemplatePart.HTML)
+    for part in own_templates.TemplatePart
+}
 
 
 def _part_problems(
-    kind: MailKind, part: TemplatePart, source: str, url_rule: UrlRule
+    kind: MailKind, part: own_templates.TemplatePart, source: str, url_rule: own_templates.UrlRule
 ) -> tuple[Problem, ...]:
     try:
         tree = _read(kind, part, source)
     except _Refused as refused:
         return (_problem(part, refused),)
-    return content_problems(part, tree, links_of(kind), url_rule)
+    return content_problems(part, tree, own_templates.links_of(kind), url_rule)
 
 
-def _problem(part: TemplatePart, refused: _Refused) -> Problem:
+def _problem(part: own_templates.TemplatePart, refused: _Refused) -> Problem:
     code = "REQUIRED" if refused.message == _REQUIRED else "INVALID"
     lines = (refused.line,)
     return Problem(code, refused.message, part.value, lines=lines, values=refused.values)
 
 
 @lru_cache(maxsize=64)
-def _compiled(kind: MailKind, part: TemplatePart, source: str) -> object:
+def _compiled(kind: MailKind, part: own_templates.TemplatePart, source: str) -> object:
     # Imported templates, and those stored under other rules, are checked again, except hosts.
     tree = _read(kind, part, source)
     for problem in content_problems(part, tree, (), lambda _url: None):
@@ -147,7 +138,7 @@ def _compiled(kind: MailKind, part: TemplatePart, source: str) -> object:
 
 
 def _render_part(
-    kind: MailKind, part: TemplatePart, source: str, values: Mapping[str, object]
+    kind: MailKind, part: own_templates.TemplatePart, source: str, values: Mapping[str, object]
 ) -> str:
     try:
         template = _compiled(kind, part, source)
@@ -166,14 +157,20 @@ def _capped(pieces: Iterator[str]) -> Iterator[str]:
     length = 0
     for piece in pieces:
         length += len(piece.encode())
-        if length > MAX_OUTPUT:
-            raise _Refused(1, "The email is larger than {limit} kB.", limit=MAX_OUTPUT // 1024)
+        if length > own_templates.MAX_OUTPUT:
+            raise _Refused(
+                1, "The email is larger than {limit} kB.", limit=own_templates.MAX_OUTPUT // 1024
+            )
         yield piece
 
 
-def _read(kind: MailKind, part: TemplatePart, source: str) -> tuple[Node, ...]:
+def _read(kind: MailKind, part: own_templates.TemplatePart, source: str) -> tuple[Node, ...]:
     """Parse ``source``; raises ``_Refused`` for what isn't in the subset."""
-    limit = MAX_SUBJECT if part is TemplatePart.SUBJECT else MAX_SOURCE
+    limit = (
+        own_templates.MAX_SUBJECT
+        if part is own_templates.TemplatePart.SUBJECT
+        else own_templates.MAX_SOURCE
+    )
     if not source.strip():
         raise _Refused(1, _REQUIRED)
     if len(source) > limit:
@@ -183,8 +180,8 @@ def _read(kind: MailKind, part: TemplatePart, source: str) -> tuple[Node, ...]:
     environment = _ENVIRONMENTS[part]
     try:
         for count, (line, type_, _) in enumerate(environment.lex(source)):
-            if count > MAX_TOKENS:
-                raise _Refused(line, _TOO_MANY, limit=MAX_NODES)
+            if count > own_templates.MAX_TOKENS:
+                raise _Refused(line, _TOO_MANY, limit=own_templates.MAX_NODES)
             if type_ == "raw_begin":
                 raise _Refused(line, "{tag} is not possible here.", tag="{% raw %}")
         return _Reader(kind).read(environment.parse(source).body, 0)
@@ -202,7 +199,7 @@ class _Reader:
     """Turns Jinja's tree into ``Node``s and refuses every kind of node that isn't listed."""
 
     def __init__(self, kind: MailKind) -> None:
-        self._values = VALUES[kind]
+        self._values = own_templates.VALUES[kind]
         self._items: list[str] = []
         self._count = 0
 
@@ -222,9 +219,9 @@ class _Reader:
 
     def _measure(self, node: nodes.Node, depth: int) -> None:
         self._count += 1
-        if self._count > MAX_NODES:
-            raise _Refused(node.lineno, _TOO_MANY, limit=MAX_NODES)
-        if depth > MAX_DEPTH:
+        if self._count > own_templates.MAX_NODES:
+            raise _Refused(node.lineno, _TOO_MANY, limit=own_templates.MAX_NODES)
+        if depth > own_templates.MAX_DEPTH:
             raise _Refused(node.lineno, _TOO_DEEP)
 
     def _output(self, node: nodes.Expr, depth: int) -> Literal | Value:
@@ -238,10 +235,10 @@ class _Reader:
             raise _Refused(node.lineno, "Write texts without {{ … }}.")
         name = self._expression(node, depth)
         value = self._values.get(name)
-        if value is not None and value.type is ValueType.LIST:
+        if value is not None and value.type is own_templates.ValueType.LIST:
             message = "{name} is a list: use {loop} or the filter join."
             raise _Refused(node.lineno, message, name=name, loop=_LOOP)
-        is_link = value is not None and value.type is ValueType.LINK
+        is_link = value is not None and value.type is own_templates.ValueType.LINK
         return Value(name, node.lineno, is_link=is_link)
 
     def _if(self, node: nodes.If, depth: int) -> Choice:
@@ -261,8 +258,12 @@ class _Reader:
             raise _Refused(node.lineno, "Use for without if, else and recursive.")
         name = node.iter.name if isinstance(node.iter, nodes.Name) else ""
         value = self._values.get(name)
-        if value is None or value.type is not ValueType.LIST:
-            lists = [one.name for one in self._values.values() if one.type is ValueType.LIST]
+        if value is None or value.type is not own_templates.ValueType.LIST:
+            lists = [
+                one.name
+                for one in self._values.values()
+                if one.type is own_templates.ValueType.LIST
+            ]
             if not lists:
                 raise _Refused(node.lineno, "This email has no lists, so it can't have loops.")
             raise _Refused(node.lineno, "Loops are possible over {lists}.", lists=", ".join(lists))
@@ -313,8 +314,8 @@ class _Reader:
         raise _refusal(node)
 
     def _filter(self, node: nodes.Filter, depth: int) -> str:
-        if node.name not in FILTERS:
-            names = ", ".join(FILTERS)
+        if node.name not in own_templates.FILTERS:
+            names = ", ".join(own_templates.FILTERS)
             message = "There is no filter {name}. Available filters: {names}."
             raise _Refused(node.lineno, message, name=node.name, names=names)
         if node.node is None:
@@ -332,7 +333,7 @@ class _Reader:
 
     def _is_link(self, name: str) -> bool:
         value = self._values.get(name)
-        return value is not None and value.type is ValueType.LINK
+        return value is not None and value.type is own_templates.ValueType.LINK
 
 
 _WORDS: Mapping[type[nodes.Node], Sentence] = {
@@ -369,7 +370,7 @@ def _constant(node: nodes.Const) -> None:
         raise _Refused(node.lineno, "Use texts and numbers up to {limit}.", limit=_MAX_NUMBER)
 
 
-_MAX_BYTES = 4 * MAX_SOURCE
+_MAX_BYTES = 4 * own_templates.MAX_SOURCE
 _SUFFIXES = (".txt", ".html")
 
 
@@ -380,11 +381,11 @@ class JinjaOwnTemplates:
         self._folder = Path(folder) if folder else None
 
     def check(
-        self, kind: MailKind, template: OwnTemplate, url_rule: UrlRule
+        self, kind: MailKind, template: own_templates.OwnTemplate, url_rule: own_templates.UrlRule
     ) -> tuple[Problem, ...]:
         return check_template(kind, template, url_rule)
 
-    def find(self, kind: MailKind, language_code: str) -> OwnTemplate | None:
+    def find(self, kind: MailKind, language_code: str) -> own_templates.OwnTemplate | None:
         if self._folder is None:
             return None
         template = _read_pair(self._place(language_code), kind)
@@ -403,19 +404,19 @@ class JinjaOwnTemplates:
             if any((place / f"{kind.value}{suffix}").is_file() for suffix in _SUFFIXES)
         )
 
-    def faults(self) -> tuple[FolderFault, ...]:
+    def faults(self) -> tuple[own_templates.FolderFault, ...]:
         if self._folder is None:
             return ()
         if not self._folder.is_dir():
             problem = Problem("NOT_FOUND", "There is no such folder.")
-            return (FolderFault(str(self._folder), None, "", problem),)
+            return (own_templates.FolderFault(str(self._folder), None, "", problem),)
         return (*self._unknown_files(), *self._broken_templates())
 
     def _place(self, language: str) -> Path:
         assert self._folder is not None  # noqa: S101 - callers return before
         return self._folder / language.lower() if language else self._folder
 
-    def _broken_templates(self) -> Iterator[FolderFault]:
+    def _broken_templates(self) -> Iterator[own_templates.FolderFault]:
         for kind, language in self.listed():
             try:
                 template = _read_pair(self._place(language), kind)
@@ -424,9 +425,9 @@ class JinjaOwnTemplates:
             except OwnTemplateBroken as broken:
                 suffix = ".html" if broken.problem.field == "html" else ".txt"
                 path = str(self._place(language) / f"{kind.value}{suffix}")
-                yield FolderFault(path, kind, language, broken.problem)
+                yield own_templates.FolderFault(path, kind, language, broken.problem)
 
-    def _unknown_files(self) -> Iterator[FolderFault]:
+    def _unknown_files(self) -> Iterator[own_templates.FolderFault]:
         """Yield files that replace nothing: a misspelled name would go unnoticed."""
         for language in ("", *SHIPPED_LANGUAGES):
             place = self._place(language)
@@ -434,10 +435,12 @@ class JinjaOwnTemplates:
                 is_known = path.suffix in _SUFFIXES and path.stem in {*MailKind}
                 if path.is_file() and not path.name.startswith(".") and not is_known:
                     message = "No email has this name. Names are KIND.txt and KIND.html."
-                    yield FolderFault(str(path), None, language, Problem("INVALID", message))
+                    yield own_templates.FolderFault(
+                        str(path), None, language, Problem("INVALID", message)
+                    )
 
 
-def _read_pair(place: Path, kind: MailKind) -> OwnTemplate | None:
+def _read_pair(place: Path, kind: MailKind) -> own_templates.OwnTemplate | None:
     html, text = (_read_file(place / f"{kind.value}{suffix}") for suffix in (".html", ".txt"))
     if html is None and text is None:
         return None
@@ -447,7 +450,7 @@ def _read_pair(place: Path, kind: MailKind) -> OwnTemplate | None:
         message = "{name} is missing: an email needs both files."
         raise OwnTemplateBroken(Problem("REQUIRED", message, missing, values={"name": name}))
     subject, _, body = text.partition("\n")
-    return OwnTemplate(subject, html, body)
+    return own_templates.OwnTemplate(subject, html, body)
 
 
 def _read_file(path: Path) -> str | None:
@@ -479,12 +482,12 @@ def _url_problem(url: str) -> Problem | None:
     return None
 
 
-def _require_good(kind: MailKind, template: OwnTemplate) -> None:
+def _require_good(kind: MailKind, template: own_templates.OwnTemplate) -> None:
     problems = _problems(kind, template)
     if problems:
         raise OwnTemplateBroken(problems[0])
 
 
 @lru_cache(maxsize=64)
-def _problems(kind: MailKind, template: OwnTemplate) -> tuple[Problem, ...]:
+def _problems(kind: MailKind, template: own_templates.OwnTemplate) -> tuple[Problem, ...]:
     return check_template(kind, template, _url_problem)

@@ -18,21 +18,7 @@ from redis.exceptions import ConnectionError as NoConnectionError
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from app.domain.sign_in.login_throttle import (
-    CLOCK_DIFFERENCE_SECONDS,
-    EXPIRY_SECONDS,
-    GUESSES_EXPIRY_SECONDS,
-    LEASE_SECONDS,
-    MAX_BLOCK_SECONDS,
-    MAX_GUESSES,
-    MAX_LEASE_SECONDS,
-    block_seconds,
-    blocked_until_now,
-    expired_before,
-    guess_wait_seconds,
-    guess_window,
-    wait_seconds,
-)
+from app.domain.sign_in import login_throttle
 from app.ports.system import Clock
 from app.ports.throttle import AccountBlocks, Attempt, BlockedIp, Guess, ThrottleUnavailable
 
@@ -206,16 +192,16 @@ class RedisThrottle:
         arguments = (
             lease,
             now,
-            now + LEASE_SECONDS,
-            EXPIRY_SECONDS,
+            now + login_throttle.LEASE_SECONDS,
+            login_throttle.EXPIRY_SECONDS,
             address,
-            now + MAX_LEASE_SECONDS,
-            MAX_BLOCK_SECONDS,
-            CLOCK_DIFFERENCE_SECONDS,
+            now + login_throttle.MAX_LEASE_SECONDS,
+            login_throttle.MAX_BLOCK_SECONDS,
+            login_throttle.CLOCK_DIFFERENCE_SECONDS,
         )
         with _reachable():
             blocked_until, lease_until = self._begin(self._keys(address), arguments)
-        wait = wait_seconds(
+        wait = login_throttle.wait_seconds(
             blocked_until=float(blocked_until), lease_until=float(lease_until), now=now
         )
         return Attempt("", wait) if wait > 0 else Attempt(lease)
@@ -230,18 +216,20 @@ class RedisThrottle:
                 keys,
                 (
                     now,
-                    expired_before(now),
+                    login_throttle.expired_before(now),
                     user,
-                    EXPIRY_SECONDS,
+                    login_throttle.EXPIRY_SECONDS,
                     address,
-                    MAX_BLOCK_SECONDS,
-                    CLOCK_DIFFERENCE_SECONDS,
+                    login_throttle.MAX_BLOCK_SECONDS,
+                    login_throttle.CLOCK_DIFFERENCE_SECONDS,
                 ),
             )
-            seconds = block_seconds(
+            seconds = login_throttle.block_seconds(
                 failures=failures, known_failures=known_failures, user_failures=user_failures
             )
-            blocked_until = self._block(keys, (address, lease, now + seconds, now, EXPIRY_SECONDS))
+            blocked_until = self._block(
+                keys, (address, lease, now + seconds, now, login_throttle.EXPIRY_SECONDS)
+            )
         return float(blocked_until) - now
 
     def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
@@ -254,12 +242,17 @@ class RedisThrottle:
             self._release(self._keys(address), (lease,))
 
     def guess(self, user_id: int, now: float) -> Guess:
-        arguments = (now, *guess_window(now), MAX_GUESSES, GUESSES_EXPIRY_SECONDS)
+        arguments = (
+            now,
+            *login_throttle.guess_window(now),
+            login_throttle.MAX_GUESSES,
+            login_throttle.GUESSES_EXPIRY_SECONDS,
+        )
         with _reachable():
             number, guessed_at = self._guess([self._guesses_of(user_id)], arguments)
         if number:
             return Guess(int(number))
-        return Guess(0, guess_wait_seconds(guessed_at=float(guessed_at), now=now))
+        return Guess(0, login_throttle.guess_wait_seconds(guessed_at=float(guessed_at), now=now))
 
     def undo_guess(self, user_id: int) -> None:
         with _reachable():
@@ -294,7 +287,7 @@ class RedisThrottle:
     def failures_against(
         self, addresses: Collection[str], now: float
     ) -> Mapping[str, Mapping[int, int]]:
-        oldest = expired_before(now)
+        oldest = login_throttle.expired_before(now)
         ordered = list(addresses)
         with _reachable(), self._redis.pipeline(transaction=False) as pipeline:
             for address in ordered:
@@ -311,11 +304,11 @@ class RedisThrottle:
 
     def find(self, address: str, now: float) -> BlockedIp | None:
         of_address, _, touched, _ = self._keys(address)
-        oldest = expired_before(now)
+        oldest = login_throttle.expired_before(now)
         with _reachable():
             fields = self._redis.hgetall(of_address)
             if float(fields.get("updated_at", 0)) > oldest:
-                until = blocked_until_now(
+                until = login_throttle.blocked_until_now(
                     blocked_until=float(fields.get("blocked_until", 0)),
                     counted_at=float(fields["updated_at"]),
                     now=now,
@@ -327,13 +320,16 @@ class RedisThrottle:
         return BlockedIp(address, 0.0, 0, 0) if against_somebody else None
 
     def blocks_of(self, user_id: int, addresses: Collection[str], now: float) -> AccountBlocks:
-        since, latest = guess_window(now)
+        since, latest = login_throttle.guess_window(now)
         with _reachable():
             guesses = self._redis.hgetall(self._guesses_of(user_id))
             held = [self.find(address, now) for address in addresses]
         guessed_at, until = float(guesses.get("updated_at", 0)), None
-        if int(guesses.get("guesses", 0)) >= MAX_GUESSES and since < guessed_at <= latest:
-            until = now + guess_wait_seconds(guessed_at=guessed_at, now=now)
+        if (
+            int(guesses.get("guesses", 0)) >= login_throttle.MAX_GUESSES
+            and since < guessed_at <= latest
+        ):
+            until = now + login_throttle.guess_wait_seconds(guessed_at=guessed_at, now=now)
         found = [block for block in held if block is not None and block.blocked_until > now]
         return AccountBlocks(sorted(found, key=lambda block: -block.blocked_until), until)
 

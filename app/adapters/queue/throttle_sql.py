@@ -20,21 +20,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app import models
-from app.domain.sign_in.login_throttle import (
-    CLOCK_DIFFERENCE_SECONDS,
-    LEASE_SECONDS,
-    MAX_BLOCK_SECONDS,
-    MAX_GUESSES,
-    MAX_LEASE_SECONDS,
-    RUNNING_WAIT_SECONDS,
-    block_seconds,
-    blocked_until_now,
-    expired_before,
-    guess_wait_seconds,
-    guess_window,
-    is_in_future,
-    wait_seconds,
-)
+from app.domain.sign_in import login_throttle
 from app.ports.database import Database, NamedRow
 from app.ports.system import Clock
 from app.ports.throttle import AccountBlocks, Attempt, BlockedIp, Guess
@@ -142,24 +128,28 @@ class SqlThrottle:
         values = {
             "address": address,
             "lease": lease,
-            "lease_until": now + LEASE_SECONDS,
-            "lease_most": now + MAX_LEASE_SECONDS,
+            "lease_until": now + login_throttle.LEASE_SECONDS,
+            "lease_most": now + login_throttle.MAX_LEASE_SECONDS,
             "now": now,
         }
         with self._database.transaction(signs_in=True) as session:
             got = session.scalar(BEGIN, values)
         # None: somebody else began since we looked.
-        return Attempt("", RUNNING_WAIT_SECONDS) if got is None else Attempt(lease)
+        return Attempt("", login_throttle.RUNNING_WAIT_SECONDS) if got is None else Attempt(lease)
 
     def fail(self, address: str, lease: str, user_id: int | None, now: float) -> float:
-        touch = {"address": address, "now": now, "expired_before": expired_before(now)}
+        touch = {
+            "address": address,
+            "now": now,
+            "expired_before": login_throttle.expired_before(now),
+        }
         has_user = user_id is not None
         with self._database.transaction(signs_in=True) as session:
             _rebase(session, address, now)
             known_failures, failures = session.execute(
                 COUNT, {**touch, "known": int(has_user)}
             ).one()
-            seconds = block_seconds(
+            seconds = login_throttle.block_seconds(
                 failures=failures,
                 known_failures=known_failures if has_user else 0,
                 user_failures=_count_against(session, user_id, touch),
@@ -193,21 +183,21 @@ class SqlThrottle:
             )
 
     def guess(self, user_id: int, now: float) -> Guess:
-        since, latest = guess_window(now)
+        since, latest = login_throttle.guess_window(now)
         values = {"user_id": user_id, "now": now, "expired_before": since, "latest": latest}
         try:
             with self._database.transaction(signs_in=True) as session:
-                number = session.scalar(GUESS, {**values, "most": MAX_GUESSES})
+                number = session.scalar(GUESS, {**values, "most": login_throttle.MAX_GUESSES})
         except IntegrityError:
             # The user was deleted a moment ago, so there is no password to guess.
-            number = MAX_GUESSES
+            number = login_throttle.MAX_GUESSES
         if number is not None:
             return Guess(number)
         with self._database.reading() as reading:
             guessed_at = reading.scalar(
                 select(_guesses.updated_at).where(_guesses.user_id == user_id)
             )
-        return Guess(0, guess_wait_seconds(guessed_at=guessed_at or now, now=now))
+        return Guess(0, login_throttle.guess_wait_seconds(guessed_at=guessed_at or now, now=now))
 
     def undo_guess(self, user_id: int) -> None:
         with self._database.transaction(signs_in=True) as session:
@@ -238,7 +228,7 @@ class SqlThrottle:
         self, addresses: Collection[str], now: float
     ) -> Mapping[str, Mapping[int, int]]:
         counted = select(_user.address, _user.user_id, _user.failures).where(
-            _user.address.in_(addresses), _user.updated_at > expired_before(now)
+            _user.address.in_(addresses), _user.updated_at > login_throttle.expired_before(now)
         )
         found: dict[str, dict[int, int]] = {}
         with self._database.reading() as session:
@@ -247,9 +237,9 @@ class SqlThrottle:
         return found
 
     def find(self, address: str, now: float) -> BlockedIp | None:
-        counted = _address.updated_at > expired_before(now)
+        counted = _address.updated_at > login_throttle.expired_before(now)
         against_users = select(_user.address).where(
-            _user.address == address, _user.updated_at > expired_before(now)
+            _user.address == address, _user.updated_at > login_throttle.expired_before(now)
         )
         with self._database.reading() as session:
             found = session.scalar(
@@ -261,7 +251,7 @@ class SqlThrottle:
         return BlockedIp(address, 0.0, 0, 0) if against_somebody else None
 
     def blocks_of(self, user_id: int, addresses: Collection[str], now: float) -> AccountBlocks:
-        since, latest = guess_window(now)
+        since, latest = login_throttle.guess_window(now)
         guessed = select(
             literal("").label("address"),
             literal(0.0).label("blocked_until"),
@@ -270,7 +260,7 @@ class SqlThrottle:
             _guesses.guesses.label("failures"),
         ).where(
             _guesses.user_id == user_id,
-            _guesses.guesses >= MAX_GUESSES,
+            _guesses.guesses >= login_throttle.MAX_GUESSES,
             _guesses.updated_at > since,
             _guesses.updated_at <= latest,
         )
@@ -288,7 +278,7 @@ class SqlThrottle:
             if row.address:
                 found.append(_blocked_ip(row, now))
             else:
-                until = now + guess_wait_seconds(guessed_at=row.updated_at, now=now)
+                until = now + login_throttle.guess_wait_seconds(guessed_at=row.updated_at, now=now)
         return AccountBlocks(sorted(found, key=lambda block: -block.blocked_until), until)
 
     def unblock(self, address: str) -> bool:
@@ -309,7 +299,7 @@ class SqlThrottle:
             addresses = session.scalars(
                 delete(_address)
                 .where(
-                    _address.updated_at <= expired_before(now),
+                    _address.updated_at <= login_throttle.expired_before(now),
                     _address.blocked_until <= now,
                     _address.lease_until <= now,
                 )
@@ -317,12 +307,12 @@ class SqlThrottle:
             ).all()
             users = session.scalars(
                 delete(_user)
-                .where(_user.updated_at <= expired_before(now))
+                .where(_user.updated_at <= login_throttle.expired_before(now))
                 .returning(_user.failures)
             ).all()
             guesses = session.scalars(
                 delete(_guesses)
-                .where(_guesses.updated_at <= expired_before(now))
+                .where(_guesses.updated_at <= login_throttle.expired_before(now))
                 .returning(_guesses.guesses)
             ).all()
         return len(addresses) + len(users) + len(guesses)
@@ -338,15 +328,20 @@ class SqlThrottle:
         if found is None:
             return 0.0, False
         block = {"blocked_until": found.blocked_until, "counted_at": found.updated_at, "now": now}
-        wait = wait_seconds(
-            blocked_until=blocked_until_now(**block), lease_until=found.lease_until, now=now
+        wait = login_throttle.wait_seconds(
+            blocked_until=login_throttle.blocked_until_now(**block),
+            lease_until=found.lease_until,
+            now=now,
         )
-        return wait, is_in_future(**block)
+        return wait, login_throttle.is_in_future(**block)
 
 
 def _rebase(session: Session, address: str, now: float) -> None:
     values = {"address": address, "now": now}
-    most = {"longest": float(MAX_BLOCK_SECONDS), "latest": now + CLOCK_DIFFERENCE_SECONDS}
+    most = {
+        "longest": float(login_throttle.MAX_BLOCK_SECONDS),
+        "latest": now + login_throttle.CLOCK_DIFFERENCE_SECONDS,
+    }
     rebased = session.execute(REBASE, {**values, **most})
     if cast("CursorResult[object]", rebased).rowcount:
         session.execute(REBASE_USERS, values)
@@ -365,7 +360,7 @@ def _count_against(session: Session, user_id: int | None, touch: Mapping[str, ob
 
 
 def _blocked_ip(found: models.ThrottleAddress | NamedRow, now: float) -> BlockedIp:
-    until = blocked_until_now(
+    until = login_throttle.blocked_until_now(
         blocked_until=found.blocked_until, counted_at=found.updated_at, now=now
     )
     return BlockedIp(found.address, until, found.known_failures, found.failures)

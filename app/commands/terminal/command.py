@@ -14,21 +14,13 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from typing_extensions import override
 
+from app.commands.terminal import output
 from app.commands.terminal.exit_codes import (
     INTERRUPTION,
     Failure,
     failure_of,
     is_unwritable,
     raised_interruptions,
-)
-from app.commands.terminal.output import (
-    Form,
-    as_called,
-    choose_form,
-    drop_output,
-    form_of,
-    write,
-    write_errors,
 )
 from app.domain.values.errors import Problem
 from app.domain.values.installation import VERSION
@@ -115,7 +107,7 @@ class _Guided(click.Command):
             _write_usage_error(error, wants_json=wants_json)
             raise
         except BrokenPipeError:  # whoever asked for help has read enough of it
-            drop_output(sys.stdout)
+            output.drop_output(sys.stdout)
             ctx.exit()
 
     @override
@@ -140,9 +132,9 @@ class Command(_Guided):
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.params += [
-            _form_option(_JSON, Form.JSON, "Print the result as JSON, including errors."),
+            _form_option(_JSON, output.Form.JSON, "Print the result as JSON, including errors."),
             _form_option(
-                "--short", Form.SHORT, "Print the result as plain text, one line per item."
+                "--short", output.Form.SHORT, "Print the result as plain text, one line per item."
             ),
         ]
         if not any(param.name == _VERSION for param in self.params):
@@ -170,7 +162,7 @@ class Command(_Guided):
         except (Exception, KeyboardInterrupt) as error:
             failure = failure_of(error)
             if is_unwritable(error):
-                drop_output(sys.stdout)
+                output.drop_output(sys.stdout)
             if failure is not None:
                 _end(ctx, failure)
             _write_error(ctx, "UNEXPECTED", type(error).__name__)
@@ -208,10 +200,10 @@ def standalone(name: str, examples: Examples = ()) -> Callable[[Function], Comma
     return declare
 
 
-def _form_option(flag: str, form: Form, what: str) -> click.Option:
+def _form_option(flag: str, form: output.Form, what: str) -> click.Option:
     def choose(context: click.Context, _option: click.Parameter, value: object) -> None:
         if value and not context.resilient_parsing:
-            choose_form(context, form)
+            output.choose_form(context, form)
 
     return click.Option([flag], is_flag=True, expose_value=False, callback=choose, help=what)
 
@@ -234,19 +226,19 @@ def version_option() -> click.Option:
 
 def _write_usage_error(error: click.UsageError, *, wants_json: bool) -> None:
     if wants_json:
-        write_errors(Problem("USAGE", error.format_message()))
+        output.write_errors(Problem("USAGE", error.format_message()))
 
 
 def _write_error(ctx: click.Context, code: str, message: str) -> None:
-    if form_of(ctx) is Form.JSON:
-        write_errors(Problem(code, message))
+    if output.form_of(ctx) is output.Form.JSON:
+        output.write_errors(Problem(code, message))
 
 
 def _end(ctx: click.Context, failure: Failure) -> NoReturn:
-    if form_of(ctx) is Form.JSON:
-        write_errors(*failure.errors)
+    if output.form_of(ctx) is output.Form.JSON:
+        output.write_errors(*failure.errors)
     # Ctrl-C is not an error.
     mistake = "" if failure is INTERRUPTION else "Error: "
     for line in failure.lines:
-        write(as_called(f"{mistake}{line}"), err=True)
+        output.write(output.as_called(f"{mistake}{line}"), err=True)
     ctx.exit(failure.exit)

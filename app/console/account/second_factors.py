@@ -12,18 +12,9 @@ from wtforms.validators import InputRequired
 
 from app.console.account.passkeys import passkey_values
 from app.console.account.sign_in import callback_url, redirect_to_provider_link
+from app.console.frame import page_layout
 from app.console.frame.formatting import day, exact, html_text
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import (
-    form_path,
-    own_path,
-    page,
-    redirect_to,
-    redirect_with_error,
-    redirect_with_success,
-    refused_page,
-    wants_part,
-)
 from app.console.frame.parts import Consequence, Pill, Question
 from app.console.frame.reauthentication import RULE_OF_SHOP, ask_before_dialog
 from app.console.frame.session import actor, caller, is_signed_in, now, ports, prove_now
@@ -31,15 +22,7 @@ from app.console.frame.submissions import Created, CreatingForm, create_once, sh
 from app.domain.second_factors import RECOVERY_CODES, used_second_factor, write_recovery_code
 from app.domain.values.errors import Refused
 from app.domain.values.text import translatable
-from app.services.accounts.authenticator_apps import (
-    AddedFactor,
-    cancel_app_setup,
-    confirm_app_setup,
-    replace_own_recovery_codes,
-    show_app_setup,
-    start_app_setup,
-    turn_off_app,
-)
+from app.services.accounts import authenticator_apps
 from app.services.authorization.register import can_call, needs_proof
 from app.services.console.console_sessions import SessionAccess
 from app.services.console.sign_in_methods import (
@@ -214,21 +197,21 @@ class SetupForm(CreatingForm):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """Show the factors; ``ask`` is the change to confirm."""
-    return page("account/security.html", **_values())
+    return page_layout.page("account/security.html", **_values())
 
 
 @blueprint.post("/app")
 def start() -> BaseResponse:
     """Begin to set up an authenticator app, or to move it to a new phone."""
-    start_app_setup(ports(), actor())
-    return redirect_to(_INDEX, _anchor="app")
+    authenticator_apps.start_app_setup(ports(), actor())
+    return page_layout.redirect_to(_INDEX, _anchor="app")
 
 
 @blueprint.post("/app/cancel")
 def cancel() -> BaseResponse:
     """Forget a setup that wasn't finished."""
-    cancel_app_setup(ports(), actor())
-    return redirect_to(_INDEX)
+    authenticator_apps.cancel_app_setup(ports(), actor())
+    return page_layout.redirect_to(_INDEX)
 
 
 @blueprint.post("/app/confirm")
@@ -238,16 +221,16 @@ def confirm() -> BaseResponse:
     if form.validate():
         with form.catching_refusals():
             return create_once(form, lambda: _confirm(form))
-    return refused_page("account/security.html", **_values(form))
+    return page_layout.refused_page("account/security.html", **_values(form))
 
 
 @blueprint.post("/app/turn-off")
 def turn_off() -> BaseResponse:
     try:
-        turn_off_app(ports(), actor())
+        authenticator_apps.turn_off_app(ports(), actor())
     except Refused as refused:
-        return redirect_with_error(refused, _INDEX)
-    return redirect_with_success(text("Authenticator app turned off."), _INDEX)
+        return page_layout.redirect_with_error(refused, _INDEX)
+    return page_layout.redirect_with_success(text("Authenticator app turned off."), _INDEX)
 
 
 @blueprint.post("/codes")
@@ -256,7 +239,7 @@ def new_codes() -> BaseResponse:
     try:
         return create_once(CreatingForm(), _replace_codes)
     except Refused as refused:
-        return redirect_with_error(refused, _INDEX)
+        return page_layout.redirect_with_error(refused, _INDEX)
 
 
 @blueprint.post("/sso/<slug:plugin_id>/link")
@@ -266,7 +249,7 @@ def link(plugin_id: str) -> BaseResponse:
     try:
         begun = begin_own_link(ports(), actor(), plugin_id=plugin_id, redirect_uri=redirect_uri)
     except Refused as refused:
-        return redirect_with_error(refused, _INDEX, _anchor="sso")
+        return page_layout.redirect_with_error(refused, _INDEX, _anchor="sso")
     return redirect_to_provider_link(begun)
 
 
@@ -275,17 +258,17 @@ def unlink(key: int) -> BaseResponse:
     try:
         unlink_own_identity(ports(), actor(), identity_id=key)
     except Refused as refused:
-        return redirect_with_error(refused, _INDEX, _anchor="sso")
-    return redirect_with_success(text("SSO identity unlinked."), _INDEX, _anchor="sso")
+        return page_layout.redirect_with_error(refused, _INDEX, _anchor="sso")
+    return page_layout.redirect_with_success(text("SSO identity unlinked."), _INDEX, _anchor="sso")
 
 
 def _confirm(form: SetupForm) -> Created:
-    added = confirm_app_setup(ports(), actor(), code=form.code.data)
+    added = authenticator_apps.confirm_app_setup(ports(), actor(), code=form.code.data)
     prove_now(by_factor=True)
     return Created(_confirmed(added), _INDEX, secret=" ".join(added.recovery_codes))
 
 
-def _confirmed(added: AddedFactor) -> str:
+def _confirmed(added: authenticator_apps.AddedFactor) -> str:
     if added.is_moved:
         return text("Authenticator app moved to the new phone.")
     if not added.other_sessions:
@@ -298,7 +281,7 @@ def _confirmed(added: AddedFactor) -> str:
 
 
 def _replace_codes() -> Created:
-    codes = replace_own_recovery_codes(ports(), actor())
+    codes = authenticator_apps.replace_own_recovery_codes(ports(), actor())
     return Created(text("Recovery codes replaced."), _INDEX, secret=" ".join(codes))
 
 
@@ -309,10 +292,10 @@ def _values(form: SetupForm | None = None) -> dict[str, object]:
     methods = show_own_sign_in_methods(ports(), actor())
     is_on, is_pending = factors.counts.has_authenticator_app, factors.app.is_pending
     # A page that was opened a while ago asks again before it shows a secret.
-    can_show = is_pending and not needs_proof(ports(), actor(), show_app_setup)
+    can_show = is_pending and not needs_proof(ports(), actor(), authenticator_apps.show_app_setup)
     return {
         "factors": factors,
-        "setup": show_app_setup(ports(), actor()) if can_show else None,
+        "setup": authenticator_apps.show_app_setup(ports(), actor()) if can_show else None,
         "app_pill": _app_pill(factors),
         "start_label": text(_START_LABELS[is_on, is_pending]),
         "confirm_label": text("Move to this phone")
@@ -356,7 +339,7 @@ rule_blueprint = Blueprint("second_factor_rule", __name__)
 @rule_blueprint.get("/second-factor")
 def show() -> BaseResponse:
     """Ask staff to add a second factor, or for the one they have."""
-    next_path = own_path(request.args.get("next"))
+    next_path = page_layout.own_path(request.args.get("next"))
     begins = caller().second_factor_from
     if begins is None or used_second_factor(actor().amr):
         return redirect(next_path, HTTPStatus.SEE_OTHER)
@@ -367,7 +350,7 @@ def show() -> BaseResponse:
             return ask_before_dialog(RULE_OF_SHOP, next_path)
         return redirect(next_path, HTTPStatus.SEE_OTHER)
     days = ceil((begins - now()).total_seconds() / _DAY)
-    return page(
+    return page_layout.page(
         "second_factor_required.html",
         sentence=_sentence(is_in_force=is_in_force),
         next_path=next_path,
@@ -383,7 +366,7 @@ def show() -> BaseResponse:
 def choose() -> BaseResponse:
     """Lead to the chosen factor's card on the page "Sign-in and security"."""
     factor = request.form.get("factor", "passkey", type=one_of(tuple(FACTORS)))
-    return redirect_to("console.second_factors.index", _anchor=FACTORS[str(factor)])
+    return page_layout.redirect_to("console.second_factors.index", _anchor=FACTORS[str(factor)])
 
 
 def redirect_to_second_factor(endpoint: str) -> BaseResponse | None:
@@ -394,7 +377,9 @@ def redirect_to_second_factor(endpoint: str) -> BaseResponse | None:
     if not (is_barred or _is_reminder_due()):
         return None
     is_page = request.method == "GET"
-    next_path = own_path(request.full_path.rstrip("?")) if is_page else form_path()
+    next_path = (
+        page_layout.own_path(request.full_path.rstrip("?")) if is_page else page_layout.form_path()
+    )
     return redirect(url_for("console.second_factor_rule.show", next=next_path), 303)
 
 
@@ -402,7 +387,7 @@ def _is_reminder_due() -> bool:
     """Whether this is the first page after a sign-in without a second factor."""
     if caller().second_factor_from is None or _REMINDED in session:
         return False
-    is_page = request.method == "GET" and not wants_part()
+    is_page = request.method == "GET" and not page_layout.wants_part()
     return is_page and not used_second_factor(actor().amr)
 
 

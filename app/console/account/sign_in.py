@@ -18,17 +18,9 @@ from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
 from app.console.account.sign_in_code import hint_at_leaked_password, hold_sign_in
+from app.console.frame import page_layout
 from app.console.frame.forms import ConsoleForm
 from app.console.frame.navigation import all_places
-from app.console.frame.page_layout import (
-    full_url,
-    own_path,
-    page,
-    redirect_to,
-    redirect_with_error,
-    redirect_with_success,
-    refused_page,
-)
 from app.console.frame.reauthentication import ask
 from app.console.frame.session import (
     actor,
@@ -43,16 +35,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.single_sign_on.providers import ProviderError, read_provider_error
 from app.domain.urls.web_urls import parse_web_url
 from app.domain.values.errors import Problem, Refused
-from app.services.console.console_sessions import (
-    ask_for_passkey_at_console,
-    begin_console_sign_in,
-    challenge_own_passkey,
-    finish_console_sign_in,
-    show_sign_in_options,
-    sign_in_to_console,
-    sign_in_to_console_with_passkey,
-    sign_out_of_console,
-)
+from app.services.console import console_sessions
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.factor_checks import party_of
 from app.services.single_sign_on.own_identities import finish_own_link
@@ -86,7 +69,7 @@ class PasswordForm(ConsoleForm):
 @blueprint.route("/sign-in", methods=["GET", "POST"])
 def index() -> BaseResponse:
     """Sign in, and return to the page that was requested."""
-    next_path = own_path(request.args.get("next"))
+    next_path = page_layout.own_path(request.args.get("next"))
     if is_signed_in():
         return redirect(next_path, HTTPStatus.SEE_OTHER)
     form = PasswordForm()
@@ -94,7 +77,7 @@ def index() -> BaseResponse:
         return _sign_in_options(form, next_path)
     if form.validate():
         try:
-            opened = sign_in_to_console(
+            opened = console_sessions.sign_in_to_console(
                 ports(), anonymous_actor(), email=form.email.data, password=form.password.data
             )
         except SecondFactorRequired as required:
@@ -113,7 +96,7 @@ def index() -> BaseResponse:
 def passkey_options() -> BaseResponse:
     """Give script a challenge for the browser's passkeys."""
     try:
-        asked = ask_for_passkey_at_console(ports(), anonymous_actor())
+        asked = console_sessions.ask_for_passkey_at_console(ports(), anonymous_actor())
     except Refused as refused:
         reasons = " ".join(sign_in_refusal(problem) for problem in refused.problems)
         return make_response(jsonify(error=reasons), HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -123,11 +106,11 @@ def passkey_options() -> BaseResponse:
 @blueprint.post("/sign-in/passkey")
 def with_passkey() -> BaseResponse:
     """Sign in with a passkey alone, and return to the page that was requested."""
-    next_path = own_path(request.args.get("next"))
+    next_path = page_layout.own_path(request.args.get("next"))
     if is_signed_in():
         return redirect(next_path, HTTPStatus.SEE_OTHER)
     try:
-        opened = sign_in_to_console_with_passkey(
+        opened = console_sessions.sign_in_to_console_with_passkey(
             ports(),
             anonymous_actor(),
             challenge=request.form.get("challenge", ""),
@@ -145,14 +128,17 @@ def with_passkey() -> BaseResponse:
 def begin(plugin_id: str) -> BaseResponse:
     """Lead to the provider's own login."""
     again = is_signed_in()
-    begun = begin_console_sign_in(
+    begun = console_sessions.begin_console_sign_in(
         ports(),
         anonymous_actor(),
         plugin_id=plugin_id,
         redirect_uri=callback_url(plugin_id),
         again=again,
     )
-    session[_BEGUN] = {"state": begun.state, "next": own_path(request.args.get("next"))}
+    session[_BEGUN] = {
+        "state": begun.state,
+        "next": page_layout.own_path(request.args.get("next")),
+    }
     return redirect(begun.url, HTTPStatus.SEE_OTHER)
 
 
@@ -161,7 +147,7 @@ def finish(plugin_id: str) -> BaseResponse:
     """Where the provider sends people back to, in the browser in which they left."""
     begun = session.pop(_BEGUN, None) or {}
     state = request.args.get("state")
-    next_path = own_path(begun.get("next"))
+    next_path = page_layout.own_path(begun.get("next"))
     if not state or begun.get("state") != state:
         return _sign_in_refused(Refused(_FOREIGN), next_path)
     code = request.args.get("code")
@@ -171,7 +157,7 @@ def finish(plugin_id: str) -> BaseResponse:
     if begun.get("links"):
         return _finish_link(plugin_id, code, state, error)
     try:
-        opened = finish_console_sign_in(
+        opened = console_sessions.finish_console_sign_in(
             ports(),
             actor() if is_signed_in() else anonymous_actor(),
             plugin_id=plugin_id,
@@ -183,7 +169,7 @@ def finish(plugin_id: str) -> BaseResponse:
         return _sign_in_refused(refused, next_path)
     again = is_signed_in()
     if again:
-        sign_out_of_console(ports(), actor())
+        console_sessions.sign_out_of_console(ports(), actor())
     open_console_session(opened)
     if again and not is_proved():
         message = text(
@@ -200,7 +186,9 @@ def redirect_to_provider_link(begun: StartedLogin) -> BaseResponse:
     Browsers let no form lead to another host, so a page of the console does.
     """
     session[_BEGUN] = {"state": begun.state, "next": None, "links": True}
-    left = page("account/leave_to_provider.html", provider=begun.provider, url=begun.url)
+    left = page_layout.page(
+        "account/leave_to_provider.html", provider=begun.provider, url=begun.url
+    )
     left.headers["Refresh"] = f"0; url={begun.url}"
     return left
 
@@ -209,15 +197,15 @@ def _finish_link(
     plugin_id: str, code: str | None, state: str, error: ProviderError | None
 ) -> BaseResponse:
     if not is_signed_in():
-        return _sign_in_refused(Refused(_FOREIGN), own_path(None))
+        return _sign_in_refused(Refused(_FOREIGN), page_layout.own_path(None))
     try:
         name = finish_own_link(
             ports(), actor(), plugin_id=plugin_id, code=code, state=state, error=error
         )
     except Refused as refused:
-        return redirect_with_error(refused, _SECURITY, _anchor="sso")
+        return page_layout.redirect_with_error(refused, _SECURITY, _anchor="sso")
     message = text("Linked. You can sign in with {provider} now.", provider=name)
-    return redirect_with_success(message, _SECURITY, _anchor="sso")
+    return page_layout.redirect_with_success(message, _SECURITY, _anchor="sso")
 
 
 @blueprint.post("/sign-out")
@@ -228,15 +216,16 @@ def leave() -> BaseResponse:
     """
     close_console_session()
     next_argument = request.args.get("next")
-    return redirect_to(
-        "console.sign_in.index", next=None if next_argument is None else own_path(next_argument)
+    return page_layout.redirect_to(
+        "console.sign_in.index",
+        next=None if next_argument is None else page_layout.own_path(next_argument),
     )
 
 
 @blueprint.route("/prove", methods=["GET", "POST"])
 def prove() -> BaseResponse:
     """Ask again who it is, and lead on; a password that came with it was looked at before."""
-    next_path = own_path(request.args.get("next"))
+    next_path = page_layout.own_path(request.args.get("next"))
     if request.method == "POST" and is_proved():
         return redirect(next_path, HTTPStatus.SEE_OTHER)
     return ask(HTTPStatus.OK, next_path=next_path, act=request.args.get("act", ""))
@@ -246,7 +235,7 @@ def prove() -> BaseResponse:
 def proof_options() -> BaseResponse:
     """Return what the browser asks a passkey with, for ``passkeys.js``."""
     try:
-        made = challenge_own_passkey(ports(), actor())
+        made = console_sessions.challenge_own_passkey(ports(), actor())
     except Refused as refused:
         return jsonify(error=sign_in_refusal(refused.problems[0]))
     return jsonify(challenge=made.token, options=made.options)
@@ -258,12 +247,12 @@ def _sign_in_options(form: PasswordForm, next_path: str) -> BaseResponse:
     passkey_hint = ""
     if ports().configuration.development and not are_possible:
         passkey_hint = why_impossible(anonymous_actor(), in_development=True)
-    show = refused_page if form.is_submitted() or form.errors else page
+    show = page_layout.refused_page if form.is_submitted() or form.errors else page_layout.page
     return show(
         "sign_in.html",
         form=form,
         next_path=next_path,
-        sign_in_options=show_sign_in_options(ports(), anonymous_actor()),
+        sign_in_options=console_sessions.show_sign_in_options(ports(), anonymous_actor()),
         wanted_place=_place(next_path),
         signed_out=why_signed_out(),
         offers_passkeys=are_possible,
@@ -305,4 +294,4 @@ def _place(next_path: str) -> str:
 
 
 def callback_url(plugin_id: str) -> str:
-    return full_url("console.sign_in.finish", plugin_id=plugin_id)
+    return page_layout.full_url("console.sign_in.finish", plugin_id=plugin_id)

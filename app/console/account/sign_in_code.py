@@ -15,15 +15,7 @@ from app.console.frame.page_layout import form_page, own_path, redirect_to
 from app.console.frame.session import is_signed_in, open_console_session, ports, sign_out_because
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
-from app.services.console.console_sessions import (
-    ConsoleSession,
-    WaitingSignIn,
-    challenge_passkey_at_console,
-    show_sign_in_options,
-    show_waiting_sign_in,
-    sign_in_to_console_with_passkey,
-    verify_code_at_console,
-)
+from app.services.console import console_sessions
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.web.sessions import anonymous_actor
 from app.web.translation import FACTOR_TITLES, FACTOR_WAYS, lazy_text, sign_in_refusal, text
@@ -80,7 +72,7 @@ def index() -> BaseResponse:
     form = RecoveryForm() if request.args.get("with") == "recovery" else CodeForm()
     return _answer(
         form,
-        lambda challenge: verify_code_at_console(
+        lambda challenge: console_sessions.verify_code_at_console(
             ports(), anonymous_actor(), challenge=challenge, code=str(form.code.data)
         ),
     )
@@ -93,7 +85,7 @@ def use_passkey() -> BaseResponse:
     form = PasskeyForm()
     return _answer(
         form,
-        lambda challenge: sign_in_to_console_with_passkey(
+        lambda challenge: console_sessions.sign_in_to_console_with_passkey(
             ports(), anonymous_actor(), challenge=challenge, credential=str(form.credential.data)
         ),
     )
@@ -103,13 +95,17 @@ def use_passkey() -> BaseResponse:
 def passkey_options() -> BaseResponse:
     """Return what the browser asks a passkey with, for ``passkeys.js``."""
     try:
-        made = challenge_passkey_at_console(ports(), anonymous_actor(), challenge=_challenge())
+        made = console_sessions.challenge_passkey_at_console(
+            ports(), anonymous_actor(), challenge=_challenge()
+        )
     except Refused as refused:
         return jsonify(error=sign_in_refusal(refused.problems[0]))
     return jsonify(challenge=made.token, options=made.options)
 
 
-def _answer(form: ConsoleForm, finish: Callable[[str], ConsoleSession]) -> BaseResponse:
+def _answer(
+    form: ConsoleForm, finish: Callable[[str], console_sessions.ConsoleSession]
+) -> BaseResponse:
     """Show the form, or finish the sign-in with what was entered."""
     held = session.get(_HELD) or {}
     next_path = own_path(held.get("next"))
@@ -130,13 +126,15 @@ def _answer(form: ConsoleForm, finish: Callable[[str], ConsoleSession]) -> BaseR
                 hint_at_leaked_password()
             return redirect(next_path, HTTPStatus.SEE_OTHER)
     try:
-        waiting = show_waiting_sign_in(ports(), anonymous_actor(), challenge=_challenge())
+        waiting = console_sessions.show_waiting_sign_in(
+            ports(), anonymous_actor(), challenge=_challenge()
+        )
     except Refused:
         return _give_up()
     return _page(form, waiting)
 
 
-def _page(form: ConsoleForm, waiting: WaitingSignIn) -> BaseResponse:
+def _page(form: ConsoleForm, waiting: console_sessions.WaitingSignIn) -> BaseResponse:
     ways = [way for kind, way in FACTOR_WAYS.items() if kind in waiting.types]
     asked = "passkey" if isinstance(form, PasskeyForm) else request.args.get("with", "")
     way = asked if asked in ways else next(iter(ways), "")
@@ -150,7 +148,7 @@ def _page(form: ConsoleForm, waiting: WaitingSignIn) -> BaseResponse:
         is_passkey=way == "passkey",
         kinds=ways,
         email=waiting.email,
-        sign_in_options=show_sign_in_options(ports(), anonymous_actor()),
+        sign_in_options=console_sessions.show_sign_in_options(ports(), anonymous_actor()),
         passkey_form=form if isinstance(form, PasskeyForm) else PasskeyForm(formdata=None),
     )
 

@@ -23,6 +23,7 @@ from flask_wtf.csrf import generate_csrf
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.frame import navigation, session
 from app.console.frame.assets import asset_url, has_font
 from app.console.frame.formatting import (
     clock_element,
@@ -32,30 +33,8 @@ from app.console.frame.formatting import (
     relative,
     time_element,
 )
-from app.console.frame.navigation import (
-    Entry,
-    PageGroup,
-    Place,
-    area_of,
-    can_open,
-    list_of,
-    place_groups,
-)
 from app.console.frame.parts import Pill
 from app.console.frame.saved_filters import FilterChips, make_filter_chips
-from app.console.frame.session import (
-    IDLE,
-    SignedInBy,
-    caller,
-    cookie_name,
-    is_by_passkey,
-    is_refresh,
-    is_signed_in,
-    keep_in_browser,
-    now,
-    ports,
-    signed_in_by,
-)
 from app.domain.accounts.languages import shipped_tag
 from app.domain.inspector import MAX_PASTED
 from app.domain.mails.mail_log import STATUS_LABELS, MailEntry, MailStatus
@@ -137,7 +116,7 @@ def redirect_with_error(refused: Refused, endpoint: str, /, **values: Any) -> Ba
 
 def mail_message(sent: Sentence, written: Sentence, /, **values: object) -> str:
     """Say what became of an email: ``sent``, or ``written`` to a file without a mail server."""
-    return text(sent if ports().configuration.sends_mail else written, **values)
+    return text(sent if session.ports().configuration.sends_mail else written, **values)
 
 
 _MAIL_STATES = {
@@ -165,7 +144,7 @@ def redirect_to(endpoint: str, /, **values: Any) -> BaseResponse:
 
 def wants_part() -> bool:
     """Whether script asks, which needs what is inside the page alone."""
-    return request.headers.get("X-Requested-With") == "fetch" or is_refresh()
+    return request.headers.get("X-Requested-With") == "fetch" or session.is_refresh()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,24 +166,26 @@ class Message:
 
 def flashed_messages() -> Sequence[Message]:
     """Return the messages for this page; a refresh leaves them to the next."""
-    if is_refresh():
+    if session.is_refresh():
         return ()
     return [Message(*flashed) for flashed in get_flashed_messages(with_categories=True)]
 
 
 def theme() -> str:
-    chosen = request.cookies.get(cookie_name(_THEME), "auto")
+    chosen = request.cookies.get(session.cookie_name(_THEME), "auto")
     return chosen if chosen in THEMES else "auto"
 
 
 def keep_theme(answer: BaseResponse, chosen: str) -> None:
-    keep_in_browser(answer, _THEME, chosen, _YEAR)
+    session.keep_in_browser(answer, _THEME, chosen, _YEAR)
 
 
 def chosen_language() -> str:
     """Return the language that was chosen in this browser; empty without one."""
     asked = request.args.get(ASKED_LANGUAGE, "")
-    return shipped_tag(asked) or shipped_tag(request.cookies.get(cookie_name(_LANGUAGE), ""))
+    return shipped_tag(asked) or shipped_tag(
+        request.cookies.get(session.cookie_name(_LANGUAGE), "")
+    )
 
 
 def keep_language(answer: BaseResponse) -> None:
@@ -216,9 +197,9 @@ def keep_language(answer: BaseResponse) -> None:
     if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return
     asked = shipped_tag(request.args.get(ASKED_LANGUAGE, ""))
-    tag = page_language() if is_signed_in() else asked
-    if tag and request.cookies.get(cookie_name(_LANGUAGE)) != tag:
-        keep_in_browser(answer, _LANGUAGE, tag, _YEAR)
+    tag = page_language() if session.is_signed_in() else asked
+    if tag and request.cookies.get(session.cookie_name(_LANGUAGE)) != tag:
+        session.keep_in_browser(answer, _LANGUAGE, tag, _YEAR)
 
 
 def frame_values() -> dict[str, Any]:
@@ -229,33 +210,34 @@ def frame_values() -> dict[str, Any]:
         "page_direction": page_direction,
         "language_links": language_links,
         "csrf_token": generate_csrf,
-        "ago": lambda moment: relative(moment, now()),
+        "ago": lambda moment: relative(moment, session.now()),
         "exact": exact,
         "asset_url": cache(asset_url),  # most icons of a page are in one file
         "has_font": has_font,
         "flashed_messages": flashed_messages,
         "return_to": own_path(request.full_path.rstrip("?")),
-        "is_development": ports().configuration.development,
+        "is_development": session.ports().configuration.development,
         "is_open": current_app.view_functions.__contains__,
         "longest_search": MAX_PASTED,
     }
-    if is_signed_in():
-        by = signed_in_by()
-        user = caller().user
-        shown_list = list_of(request.endpoint or "")
+    if session.is_signed_in():
+        by = session.signed_in_by()
+        user = session.caller().user
+        shown_list = navigation.list_of(request.endpoint or "")
         found = Badges()
         if user.is_staff:
-            found = show_badges(ports(), caller().actor, shown_list)
+            found = show_badges(session.ports(), session.caller().actor, shown_list)
         full_name = text("{first} {last}", first=user.first_name, last=user.last_name).strip()
         values |= {
-            "me": caller(),
+            "me": session.caller(),
             "signed_in_by": by,
-            "sign_in_method": by.provider or method_words(by.origin, by_passkey=is_by_passkey()),
+            "sign_in_method": by.provider
+            or method_words(by.origin, by_passkey=session.is_by_passkey()),
             "session_summary": _session_summary(user.email, by),
             "session_end": text(
                 "The session ends after {count} minute of inactivity.",
                 "The session ends after {count} minutes of inactivity.",
-                count=IDLE // timedelta(minutes=1),
+                count=session.IDLE // timedelta(minutes=1),
             ),
             "person_name": full_name or user.email,
             "playground_url": "/graphql/",
@@ -263,24 +245,24 @@ def frame_values() -> dict[str, Any]:
             "filter_chips": _filter_chips(found, shown_list) if shown_list else None,
             "is_current_place": _is_current,
             "is_current_group": lambda group: any(map(_is_current, group.places)),
-            "place_groups": place_groups(caller().actor),
-            "can_open": partial(can_open, caller().actor),
-            "shop_name": caller().shop.name,
-            "banner": banner_text(caller().shop.switches, found.closing, now()),
-            "can_change_access": can_call(caller().actor, update_shop),
+            "place_groups": navigation.place_groups(session.caller().actor),
+            "can_open": partial(navigation.can_open, session.caller().actor),
+            "shop_name": session.caller().shop.name,
+            "banner": banner_text(session.caller().shop.switches, found.closing, session.now()),
+            "can_change_access": can_call(session.caller().actor, update_shop),
         }
     return values
 
 
-def _session_summary(email: str, by: SignedInBy) -> str:
+def _session_summary(email: str, by: session.SignedInBy) -> str:
     values = {
         "email": Markup("<b>{}</b>").format(email),
-        "since": time_element(datetime.fromtimestamp(by.since, UTC), now()),
+        "since": time_element(datetime.fromtimestamp(by.since, UTC), session.now()),
         "provider": by.provider,
     }
     if by.provider:
         return html_text("Signed in as {email} with {provider} (SSO), {since}.", **values)
-    if is_by_passkey():
+    if session.is_by_passkey():
         return html_text("Signed in as {email} with a passkey, {since}.", **values)
     return html_text("Signed in as {email} with a password, {since}.", **values)
 
@@ -306,11 +288,11 @@ def banner_text(switches: Switches, closing: Closing | None, moment: datetime) -
     return Markup(" ").join(sentences)
 
 
-def _is_current(place: Place) -> bool:
+def _is_current(place: navigation.Place) -> bool:
     group = place.endpoint.rpartition(".")[0]
     if (request.endpoint or "").startswith(f"{group}."):
         return True
-    if place.area and place.area == area_of(request.endpoint or ""):
+    if place.area and place.area == navigation.area_of(request.endpoint or ""):
         return True
     below = request.path.startswith(url_for(place.endpoint))
     return below and place.endpoint != "console.home.index"
@@ -331,7 +313,7 @@ def _badges(found: Badges) -> dict[str, dict[str, object]]:
 
 def server_url() -> str:
     """Return this server's URL: as configured, or in development as it was reached."""
-    return ports().configuration.public_url or base_url(request.environ)
+    return session.ports().configuration.public_url or base_url(request.environ)
 
 
 def _filter_chips(found: Badges, list_name: str) -> FilterChips | None:
@@ -363,8 +345,10 @@ def own_path(next_path: str | None) -> str:
     return path
 
 
-blueprint = PageGroup(
-    "preferences", __name__, Entry("Keyboard shortcuts", "keyboard", "keys help", view="keyboard")
+blueprint = navigation.PageGroup(
+    "preferences",
+    __name__,
+    navigation.Entry("Keyboard shortcuts", "keyboard", "keys help", view="keyboard"),
 )
 
 

@@ -31,16 +31,7 @@ from app.console.frame.navigation import PageGroup
 from app.console.frame.page_layout import BEGUN, page, redirect_to
 from app.console.frame.session import actor, ports
 from app.domain.values.text import translatable
-from app.services.submissions import (
-    KEY_LENGTH,
-    claim_submission,
-    find_created_page,
-    find_entered,
-    finish_submission,
-    keep_entered,
-    release_submission,
-    take_created_secret,
-)
+from app.services import submissions
 from app.web.sessions import keep_form_answer
 from app.web.translation import text
 
@@ -63,7 +54,7 @@ def keep_console_answer(answer: Response) -> Response:
 
 Entered = MultiDict[str, str]
 
-_KEY = re.compile(rf"[A-Za-z0-9]{{{KEY_LENGTH}}}")
+_KEY = re.compile(rf"[A-Za-z0-9]{{{submissions.KEY_LENGTH}}}")
 _ENTERED_PARAMETER = "entered"
 _EXPIRED = translatable("What you entered is kept for 10 minutes and has expired.")
 
@@ -72,8 +63,8 @@ def redirect_with_entered(
     fields: Iterable[tuple[str, str]], endpoint: str, /, **values: Any
 ) -> BaseResponse:
     """Redirect to a page that gets ``fields`` from ``entered_before``; leave secrets out."""
-    key = ports().randomness.token(KEY_LENGTH)
-    keep_entered(ports(), actor(), key, json.dumps(list(fields)))
+    key = ports().randomness.token(submissions.KEY_LENGTH)
+    submissions.keep_entered(ports(), actor(), key, json.dumps(list(fields)))
     return redirect_to(endpoint, **values, **{_ENTERED_PARAMETER: key})
 
 
@@ -87,7 +78,7 @@ def entered_before() -> Entered | None:
     key = request.args.get(_ENTERED_PARAMETER, "")
     if request.method != "GET" or not key:
         return None
-    kept = find_entered(ports(), actor(), key) if _KEY.fullmatch(key) else ""
+    kept = submissions.find_entered(ports(), actor(), key) if _KEY.fullmatch(key) else ""
     if not kept:
         flash(text(_EXPIRED), "warn")
         return None
@@ -109,14 +100,14 @@ def keep_secret(path: str, name: str, secret: str) -> str:
     """
     if not secret:
         return ""
-    key = ports().randomness.token(KEY_LENGTH)
-    keep_entered(ports(), actor(), key, json.dumps([path, name, secret]))
+    key = ports().randomness.token(submissions.KEY_LENGTH)
+    submissions.keep_entered(ports(), actor(), key, json.dumps([path, name, secret]))
     return key
 
 
 def _kept_secret(name: str, key: str) -> str:
     """Return what was kept for this form under ``key``; empty if there is nothing."""
-    kept = find_entered(ports(), actor(), key) if _KEY.fullmatch(key) else ""
+    kept = submissions.find_entered(ports(), actor(), key) if _KEY.fullmatch(key) else ""
     match json.loads(kept or "[]"):
         case [str() as path, str() as field_name, str() as secret]:
             return secret if (path, field_name) == (request.path, name) else ""
@@ -286,16 +277,16 @@ def create_once(form: CreatingForm, create: Callable[[], Created]) -> BaseRespon
         return form_page("apps/new.html", form)
     """
     key = form.submission.data
-    if not claim_submission(ports(), actor(), key):
+    if not submissions.claim_submission(ports(), actor(), key):
         return redirect_to("console.creations.show", submission=key)
     try:
         created = create()
     except BaseException:
-        release_submission(ports(), actor(), key)
+        submissions.release_submission(ports(), actor(), key)
         raise
     reveal = {_CREATED_PARAMETER: key} if created.secret else {}
     location = url_for(created.endpoint, **created.arguments, **reveal)  # type: ignore[arg-type]
-    finish_submission(ports(), actor(), key, location, created.secret)
+    submissions.finish_submission(ports(), actor(), key, location, created.secret)
     flash(created.message, BEGUN if created.goes_on else "ok")
     return redirect(location, HTTPStatus.SEE_OTHER)
 
@@ -306,13 +297,13 @@ def shown_once() -> str | None:
     Empty if it was shown before or is older than ten minutes; ``None`` if the URL asks for none.
     """
     key = request.args.get(_CREATED_PARAMETER, "")
-    return take_created_secret(ports(), actor(), key) if _KEY.fullmatch(key) else None
+    return submissions.take_created_secret(ports(), actor(), key) if _KEY.fullmatch(key) else None
 
 
 @blueprint.get("/<slug:submission>")
 def show(submission: str) -> BaseResponse:
     """Lead to what a form created that was sent twice; wait while it is being created."""
-    location = find_created_page(ports(), actor(), submission)
+    location = submissions.find_created_page(ports(), actor(), submission)
     if location is None:
         flash(text(_INTERRUPTED), "warn")
         return redirect_to("console.home.index")
@@ -324,4 +315,4 @@ def show(submission: str) -> BaseResponse:
 
 
 def _new_key() -> str:
-    return ports().randomness.token(KEY_LENGTH)
+    return ports().randomness.token(submissions.KEY_LENGTH)

@@ -24,16 +24,7 @@ from app.console.integrations.apps import app_or_404, chosen_overlap, created_to
 from app.domain.apps.apps import App
 from app.domain.apps.manifests import Manifest
 from app.domain.values.errors import Refused
-from app.services.apps.app_tokens import (
-    NewClientLink,
-    TokenOptions,
-    create_app_token,
-    link_app_client,
-    linkable_providers,
-    revoke_app_token,
-    rotate_app_token,
-    unlink_app_client,
-)
+from app.services.apps import app_tokens
 from app.services.apps.installation_requests import (
     InstallationRequest,
     delete_failed_installation,
@@ -181,24 +172,24 @@ def rotate(key: int, token_id: int) -> BaseResponse:
 @tokens_blueprint.post("/<key:token_id>/revoke")
 def revoke(key: int, token_id: int) -> BaseResponse:
     """Revoke a token; it is rejected from the next request on."""
-    token = revoke_app_token(ports(), actor(), token_id)
+    token = app_tokens.revoke_app_token(ports(), actor(), token_id)
     revoked = text("Token …{last_four} was revoked.", last_four=token.last_four)
     return redirect_with_success(revoked, "console.apps.show", key=key, view="tokens")
 
 
 def _create(key: int, form: TokenForm) -> Created:
     days = int(form.life.data or 0)
-    options = TokenOptions(
+    options = app_tokens.TokenOptions(
         name=(form.name.data or "").strip(),
         expires_at=now() + timedelta(days=days) if days else None,
         permissions=form.permissions.chosen or None,
     )
-    new = create_app_token(ports(), actor(), key, options)
+    new = app_tokens.create_app_token(ports(), actor(), key, options)
     return created_token(text("The token was created."), new)
 
 
 def _rotate(token_id: int, overlap: timedelta) -> Created:
-    new = rotate_app_token(ports(), actor(), token_id, overlap)
+    new = app_tokens.rotate_app_token(ports(), actor(), token_id, overlap)
     return created_token(text("The token was rotated."), new)
 
 
@@ -224,13 +215,13 @@ class ClientForm(ConsoleForm):
 @clients_blueprint.route("/new", methods=["GET", "POST"])
 def link(key: int) -> BaseResponse:
     app = app_or_404(key)
-    providers = linkable_providers(ports(), actor())
+    providers = app_tokens.linkable_providers(ports(), actor())
     form = ClientForm()
     form.provider.choices = [SelectChoice(slug, name) for slug, name in providers.items()]
     if form.validate_on_submit():
-        new = NewClientLink(form.provider.data, form.client_id.data, form.subject.data)
+        new = app_tokens.NewClientLink(form.provider.data, form.client_id.data, form.subject.data)
         with form.catching_refusals():
-            made = link_app_client(ports(), actor(), key, new)
+            made = app_tokens.link_app_client(ports(), actor(), key, new)
             linked = text("Client {client} was linked.", client=made.client_id)
             return redirect_with_success(linked, "console.apps.show", key=key, view="tokens")
     return form_page("apps/new_client.html", form, app=app, providers=providers)
@@ -239,6 +230,6 @@ def link(key: int) -> BaseResponse:
 @clients_blueprint.post("/<key:link_id>/unlink")
 def unlink(key: int, link_id: int) -> BaseResponse:
     """Unlink a client; its tokens are rejected from the next request on."""
-    removed = unlink_app_client(ports(), actor(), link_id)
+    removed = app_tokens.unlink_app_client(ports(), actor(), link_id)
     unlinked = text("Client {client} was unlinked.", client=removed.client_id)
     return redirect_with_success(unlinked, "console.apps.show", key=key, view="tokens")

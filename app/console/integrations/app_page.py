@@ -9,16 +9,7 @@ from markupsafe import Markup
 from app.console.frame.formatting import breakable, global_id, html_text, time_element
 from app.console.frame.metadata import MetadataCard, Subject, make_metadata_card
 from app.console.frame.parts import Consequence, Fact, Pill, Question, Tab, make_tabs
-from app.domain.apps.apps import (
-    LOGO_SIZES,
-    App,
-    AppProblem,
-    AppToken,
-    AppType,
-    Extension,
-    count_long_lived,
-    logo_path,
-)
+from app.domain.apps import apps
 from app.domain.authorization.actor import Actor, manages_app
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.metadata import StoredMetadata
@@ -56,11 +47,11 @@ def view_of_question(question_name: str | None) -> str:
 class AppParts:
     """What belongs to an app, as far as the person can see it."""
 
-    tokens: Sequence[AppToken] = ()
+    tokens: Sequence[apps.AppToken] = ()
     webhooks: Sequence[AppWebhook] = ()
-    extensions: Sequence[Extension] = ()
+    extensions: Sequence[apps.Extension] = ()
     clients: Sequence[ClientLink] = ()
-    problems: Sequence[AppProblem] = ()
+    problems: Sequence[apps.AppProblem] = ()
 
     @property
     def counts(self) -> list[str]:
@@ -76,7 +67,11 @@ class AppParts:
 
 
 def make_question(
-    app: App, parts: AppParts, now: datetime, question_name: str | None, token: AppToken | None
+    app: apps.App,
+    parts: AppParts,
+    now: datetime,
+    question_name: str | None,
+    token: apps.AppToken | None,
 ) -> Question | None:
     """Return the question that is ``question_name``; none about a token that isn't there."""
     if question_name in _ABOUT_APP:
@@ -103,7 +98,7 @@ def make_unlink_question(link: ClientLink) -> Question:
 
 
 def make_grant_question(
-    app: App,
+    app: apps.App,
     permissions: frozenset[Permission],
     webhooks: Sequence[UnconfirmedWebhook],
     loaded: str,
@@ -123,7 +118,7 @@ def make_grant_question(
     )
 
 
-def _deactivation(app: App, parts: AppParts) -> Question:
+def _deactivation(app: apps.App, parts: AppParts) -> Question:
     return Question(
         title=text("Deactivate {app}?", app=app.name),
         action=text("Deactivate app"),
@@ -169,7 +164,7 @@ def _stopped(parts: AppParts) -> Iterable[Consequence]:
         yield Consequence("bad", webhooks)
 
 
-def _deletion(app: App, parts: AppParts) -> Question:
+def _deletion(app: apps.App, parts: AppParts) -> Question:
     deleted = text("{app} is deleted. This can't be undone.", app=app.name)
     if parts.counts:
         deleted = text(
@@ -189,13 +184,13 @@ def _deletion(app: App, parts: AppParts) -> Question:
     )
 
 
-_ABOUT_APP: Mapping[str | None, Callable[[App, AppParts], Question]] = {
+_ABOUT_APP: Mapping[str | None, Callable[[apps.App, AppParts], Question]] = {
     "deactivate": _deactivation,
     "remove": _deletion,
 }
 
 
-def _rotation(app: App, token: AppToken) -> Question:
+def _rotation(app: apps.App, token: apps.AppToken) -> Question:
     return Question(
         title=text("Rotate token …{last_four}?", last_four=token.last_four),
         action=text("Rotate token"),
@@ -211,7 +206,7 @@ def _rotation(app: App, token: AppToken) -> Question:
     )
 
 
-def _revocation(app: App, parts: AppParts, token: AppToken, now: datetime) -> Question:
+def _revocation(app: apps.App, parts: AppParts, token: apps.AppToken, now: datetime) -> Question:
     others = len(parts.tokens) - 1
     if others:
         rest = text(
@@ -233,7 +228,7 @@ def _revocation(app: App, parts: AppParts, token: AppToken, now: datetime) -> Qu
     )
 
 
-def _rejected(token: AppToken, now: datetime) -> str:
+def _rejected(token: apps.AppToken, now: datetime) -> str:
     if token.awaits_first_use:
         return text("It is rejected from the next request on. It hasn't been used here yet.")
     if token.last_used_at is None:
@@ -291,7 +286,7 @@ class Secret:
 class TokenRow:
     """A token in the table; ``label`` names it in buttons."""
 
-    token: AppToken
+    token: apps.AppToken
     name: str
     label: str
     notes: tuple[str, ...]
@@ -334,7 +329,7 @@ class AppPage:
 
 
 def app_metadata_card(
-    app: App, stored: StoredMetadata, asked: Mapping[str, str], actor: Actor
+    app: apps.App, stored: StoredMetadata, asked: Mapping[str, str], actor: Actor
 ) -> MetadataCard:
     """Return the card with an app's metadata, for people who manage apps."""
     subject = Subject(
@@ -350,7 +345,7 @@ def app_metadata_card(
     )
 
 
-def app_status(app: App) -> Pill:
+def app_status(app: apps.App) -> Pill:
     return Pill("ok", text("Active")) if app.is_active else Pill("off", text("Inactive"))
 
 
@@ -359,7 +354,7 @@ def permission_labels(permissions: Iterable[Permission]) -> list[str]:
     return sorted(text(permission.label) for permission in permissions)
 
 
-def app_tabs(app: App, parts: AppParts, view: str) -> tuple[Tab, ...]:
+def app_tabs(app: apps.App, parts: AppParts, view: str) -> tuple[Tab, ...]:
     """Return the tabs of an app's page, for people who manage apps."""
     counts = {
         "tokens": len(parts.tokens),
@@ -367,16 +362,16 @@ def app_tabs(app: App, parts: AppParts, view: str) -> tuple[Tab, ...]:
         "webhooks": len(parts.webhooks),
         "extensions": len(parts.extensions),
     }
-    without = () if parts.extensions or app.type is not AppType.LOCAL else ("extensions",)
+    without = () if parts.extensions or app.type is not apps.AppType.LOCAL else ("extensions",)
     views = {name: label for name, label in VIEWS.items() if name == view or name not in without}
     return make_tabs(views, view, counts, "console.apps.show", key=app.id)
 
 
 def make_app_page(
-    app: App, parts: AppParts, now: datetime, question: Question | None = None
+    app: apps.App, parts: AppParts, now: datetime, question: Question | None = None
 ) -> AppPage:
     return AppPage(
-        long_lived_tokens=count_long_lived(parts.tokens, now),
+        long_lived_tokens=apps.count_long_lived(parts.tokens, now),
         status=app_status(app),
         facts=tuple(_facts(app, now)),
         tokens=tuple(_token(one, now) for one in parts.tokens),
@@ -385,22 +380,22 @@ def make_app_page(
         client_command=f"flask app link-client {app.id}",
         webhooks=tuple(_webhook(one) for one in parts.webhooks),
         extensions=tuple(_extension(one) for one in parts.extensions),
-        logo=logo_path(app.logo, LOGO_SIZES[0]) if app.logo else "",
+        logo=apps.logo_path(app.logo, apps.LOGO_SIZES[0]) if app.logo else "",
         no_extensions=_no_extensions(app),
         effect=_effect(app, parts),
         question=question,
     )
 
 
-def make_secret(token: AppToken, secret: str) -> Secret:
+def make_secret(token: apps.AppToken, secret: str) -> Secret:
     title = text("Token created")
     if token.name:
         title = text("Token “{name}” created", name=token.name)
     return Secret(title, secret, f"Authorization: Bearer {secret}")
 
 
-def _facts(app: App, now: datetime) -> Iterable[Fact]:
-    is_custom = app.type is AppType.LOCAL
+def _facts(app: apps.App, now: datetime) -> Iterable[Fact]:
+    is_custom = app.type is apps.AppType.LOCAL
     yield Fact(text("Type"), text("Custom") if is_custom else text("Installed from manifest"))
     if app.version:
         yield Fact(text("Version"), app.version)
@@ -419,7 +414,7 @@ def _facts(app: App, now: datetime) -> Iterable[Fact]:
     yield Fact(text("API ID"), global_id(app.id, "App"), is_copied=True)
 
 
-def _token(token: AppToken, now: datetime) -> TokenRow:
+def _token(token: apps.AppToken, now: datetime) -> TokenRow:
     return TokenRow(
         token=token,
         name=token.name or text("Unnamed token"),
@@ -431,7 +426,7 @@ def _token(token: AppToken, now: datetime) -> TokenRow:
     )
 
 
-def _token_reach(tokens: Iterable[AppToken]) -> str:
+def _token_reach(tokens: Iterable[apps.AppToken]) -> str:
     """Return to which tokens the app's permissions apply."""
     limited = sum(token.permissions is not None for token in tokens)
     if not limited:
@@ -443,7 +438,7 @@ def _token_reach(tokens: Iterable[AppToken]) -> str:
     )
 
 
-def _notes(token: AppToken, now: datetime) -> Iterable[str]:
+def _notes(token: apps.AppToken, now: datetime) -> Iterable[str]:
     if token.awaits_first_use:
         yield html_text("Imported {moment}", moment=time_element(token.created_at, now))
     else:
@@ -481,7 +476,7 @@ def _webhook_state(webhook: AppWebhook) -> Pill:
     return Pill("ok", text("Active"))
 
 
-def reported_problems(parts: AppParts) -> list[tuple[AppProblem, str]]:
+def reported_problems(parts: AppParts) -> list[tuple[apps.AppProblem, str]]:
     """Return the problems that aren't dismissed, and how often each was reported."""
     return [
         (one, text("Reported once", "Reported {count:,} times", count=one.count))
@@ -490,7 +485,7 @@ def reported_problems(parts: AppParts) -> list[tuple[AppProblem, str]]:
     ]
 
 
-def _extension(extension: Extension) -> ExtensionRow:
+def _extension(extension: apps.Extension) -> ExtensionRow:
     values = {"mount": _CODE.format(breakable(extension.mount)), "url": extension.url}
     if not extension.permissions:
         return ExtensionRow(extension.label, html_text("{mount} opens {url}", **values))
@@ -501,13 +496,13 @@ def _extension(extension: Extension) -> ExtensionRow:
     return ExtensionRow(extension.label, opens)
 
 
-def _no_extensions(app: App) -> str:
-    if app.type is AppType.LOCAL:
+def _no_extensions(app: apps.App) -> str:
+    if app.type is apps.AppType.LOCAL:
         return text("Extensions come from an app's manifest. Custom apps have none.")
     return text("{name} doesn't declare any in its manifest.", name=app.name)
 
 
-def _effect(app: App, parts: AppParts) -> str:
+def _effect(app: apps.App, parts: AppParts) -> str:
     """Return what deactivating the app stops, or what its being inactive stops."""
     if not app.is_active:
         return text(

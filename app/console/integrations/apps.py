@@ -20,26 +20,11 @@ from app.console.frame.parts import Pill, Question, lines, moment, muted, named,
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, now, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
+from app.console.integrations import app_page
 from app.console.integrations.app_activity import (
     ACTIVITY_PERIODS,
     ActivityView,
     make_activity_view,
-)
-from app.console.integrations.app_page import (
-    QUESTIONS,
-    VIEWS,
-    AppParts,
-    app_metadata_card,
-    app_status,
-    app_tabs,
-    make_app_page,
-    make_grant_question,
-    make_question,
-    make_secret,
-    make_unlink_question,
-    permission_labels,
-    reported_problems,
-    view_of_question,
 )
 from app.console.lists.filters import ListOrder, Sort, choice, search
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
@@ -50,16 +35,8 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import translatable
+from app.services.apps import app_changes
 from app.services.apps.activity import ActivityPeriod, read_app_activity
-from app.services.apps.app_changes import (
-    AppChange,
-    NewApp,
-    activate_app,
-    create_app,
-    deactivate_app,
-    delete_app,
-    update_app,
-)
 from app.services.apps.app_lists import (
     AppFilter,
     AppSummary,
@@ -116,7 +93,7 @@ def app_columns(summaries: Mapping[int, AppSummary] | None) -> tuple[Column[App]
     """Return the columns of the list; ``summaries`` are for people who manage apps."""
     columns: tuple[Column[App], ...] = (
         Column("App", _title, ("is-cut",), is_title=True),
-        Column("Status", lambda app: pill(app_status(app)), ("is-state",)),
+        Column("Status", lambda app: pill(app_page.app_status(app)), ("is-state",)),
         Column[App](
             "Permissions", lambda app: _permissions(app.permissions), ("is-cut", "is-most")
         ),
@@ -150,7 +127,7 @@ def _kind(app: App) -> str:
 def _permissions(permissions: frozenset[Permission]) -> str:
     if not permissions:
         return text("None")
-    labels = permission_labels(permissions)
+    labels = app_page.permission_labels(permissions)
     named = ", ".join(labels[:_LABELS])
     if len(labels) <= _LABELS:
         return named
@@ -293,7 +270,9 @@ blueprint = PageGroup(
     Entry(
         "Apps", "grid", "tokens install manifest extensions", Heading.INTEGRATIONS, needs=list_apps
     ),
-    Entry("Create an app", "plus-lg", "new token add", view="connect", needs=create_app),
+    Entry(
+        "Create an app", "plus-lg", "new token add", view="connect", needs=app_changes.create_app
+    ),
     url_prefix="/apps",
     list_name="apps",
 )
@@ -322,7 +301,7 @@ class NewAppForm(CreatingForm):
 def index() -> BaseResponse:
     """List the apps with their tokens and webhooks, and installations in progress or failed."""
     found = APPS.load_page(APPS.requested())
-    can_manage = can_call(actor(), create_app)
+    can_manage = can_call(actor(), app_changes.create_app)
     ids = [app.id for app in found.items]
     summaries = summaries_of_apps(ports(), actor(), ids) if can_manage else None
     installations = list_installations(ports(), actor()) if can_manage else ()
@@ -348,7 +327,9 @@ def connect() -> BaseResponse:
         with form.catching_refusals():
             return create_once(form, lambda: _create(form))
     given = chips(actor(), form.permissions.chosen, for_app=True)
-    return form_page("apps/new.html", form, chips=given, manages=can_call(actor(), create_app))
+    return form_page(
+        "apps/new.html", form, chips=given, manages=can_call(actor(), app_changes.create_app)
+    )
 
 
 @blueprint.get("/<key:key>")
@@ -356,7 +337,7 @@ def show(key: int) -> BaseResponse:
     """Show an app; ``ask`` is the change to confirm, ``token`` or ``client`` what it is about."""
     return show_app_page(
         key,
-        question_name=request.args.get("ask", type=one_of(QUESTIONS)),
+        question_name=request.args.get("ask", type=one_of(app_page.QUESTIONS)),
         part_id=request.args.get("token" if "token" in request.args else "client", type=row_key),
         secret=shown_once(),
     )
@@ -370,7 +351,7 @@ def save_details(key: int) -> BaseResponse:
     stored = _names_of(app)
     form = AppForm.from_request(stored, _edited_thing(app))
     if form.validate():
-        change = AppChange(
+        change = app_changes.AppChange(
             form.name.data,
             form.identifier.data or "",
             contact_email=form.contact_email.data or "",
@@ -378,7 +359,9 @@ def save_details(key: int) -> BaseResponse:
             seen=stored,
         )
         with form.catching_refusals():
-            saved = text("{app} was saved.", app=update_app(ports(), actor(), key, change).name)
+            saved = text(
+                "{app} was saved.", app=app_changes.update_app(ports(), actor(), key, change).name
+            )
             return redirect_with_success(saved, "console.apps.show", key=key)
     return show_app_page(key, form=form)
 
@@ -395,16 +378,16 @@ def save_permissions(key: int) -> BaseResponse:
     if not form.validate():
         return show_app_page(key, permissions_form=form)
     try:
-        change = AppChange(permissions=permissions, seen=stored)
-        app = update_app(ports(), actor(), key, change, confirmed=confirmed)
+        change = app_changes.AppChange(permissions=permissions, seen=stored)
+        app = app_changes.update_app(ports(), actor(), key, change, confirmed=confirmed)
     except WebhooksNotConfirmed as unconfirmed:
         loaded = str(form.loaded.data)
-        question = make_grant_question(app, permissions, unconfirmed.webhooks, loaded)
+        question = app_page.make_grant_question(app, permissions, unconfirmed.webhooks, loaded)
         return show_app_page(key, permissions_form=form, question=question)
     except Refused as refused:
         form.refuse(refused)
         return show_app_page(key, permissions_form=form)
-    labels = enumeration(permission_labels(app.permissions)) or text("none")
+    labels = enumeration(app_page.permission_labels(app.permissions)) or text("none")
     saved = text("Permissions of {app}: {labels}.", app=app.name, labels=labels)
     return redirect_with_success(saved, "console.apps.show", key=key)
 
@@ -417,14 +400,14 @@ def dismiss_problem(key: int, problem_key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
-    app = activate_app(ports(), actor(), key)
+    app = app_changes.activate_app(ports(), actor(), key)
     message = text("{app} is active. Its tokens work again.", app=app.name)
     return redirect_with_success(message, "console.apps.show", key=key)
 
 
 @blueprint.post("/<key:key>/deactivate")
 def deactivate(key: int) -> BaseResponse:
-    app = deactivate_app(ports(), actor(), key)
+    app = app_changes.deactivate_app(ports(), actor(), key)
     message = text("{app} was deactivated.", app=app.name)
     return redirect_with_success(message, "console.apps.show", key=key)
 
@@ -432,7 +415,7 @@ def deactivate(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/remove")
 def remove(key: int) -> BaseResponse:
     """Delete an app with its tokens, webhooks and extensions."""
-    app = delete_app(ports(), actor(), key)
+    app = app_changes.delete_app(ports(), actor(), key)
     deleted = text("{app} was deleted with its tokens and webhooks.", app=app.name)
     return redirect_with_success(deleted, "console.apps.index")
 
@@ -444,8 +427,10 @@ def created_token(message: str, new: NewAppToken) -> Created:
 
 
 def _create(form: NewAppForm) -> Created:
-    new_app = NewApp(form.name.data, form.permissions.chosen, form.identifier.data or "")
-    made = create_app(ports(), actor(), new_app)
+    new_app = app_changes.NewApp(
+        form.name.data, form.permissions.chosen, form.identifier.data or ""
+    )
+    made = app_changes.create_app(ports(), actor(), new_app)
     return created_token(text("{app} was created.", app=made.app.name), made.token)
 
 
@@ -487,12 +472,12 @@ def _activity(app: App) -> ActivityView:
     return make_activity_view(found, period, now())
 
 
-def _parts(app: App, *, is_activity_alone: bool) -> AppParts:
+def _parts(app: App, *, is_activity_alone: bool) -> app_page.AppParts:
     """Return what belongs to the app; beside its activity what the tabs count is enough."""
     extensions = extensions_of_apps(ports(), actor(), (app,))[app.id]
-    if not can_call(actor(), create_app):
-        return AppParts(extensions=extensions)
-    return AppParts(
+    if not can_call(actor(), app_changes.create_app):
+        return app_page.AppParts(extensions=extensions)
+    return app_page.AppParts(
         tokens_of_apps(ports(), actor(), (app.id,))[app.id],
         list_webhooks_of_app(ports(), actor(), app.id),
         extensions,
@@ -518,30 +503,34 @@ def show_app_page(
     the permissions of ``permissions_form`` are granted.
     """
     app, metadata = _found_app(key)
-    manages = can_call(actor(), create_app)
+    manages = can_call(actor(), app_changes.create_app)
     is_fine = form is None and permissions_form is None
-    view = request.args.get("view", type=one_of(VIEWS)) or view_of_question(question_name)
+    view = request.args.get("view", type=one_of(app_page.VIEWS)) or app_page.view_of_question(
+        question_name
+    )
     if not is_fine:
         view = "permissions" if form is None else "settings"
     parts = _parts(app, is_activity_alone=view == "activity" and question_name is None)
     permissions_form = permissions_form or PermissionsForm.showing(_permissions_of(app))
     token = next((listed for listed in parts.tokens if listed.id == part_id), None)
     if manages and question is None:
-        question = make_question(app, parts, now(), question_name, token)
+        question = app_page.make_question(app, parts, now(), question_name, token)
     link = next((listed for listed in parts.clients if listed.id == part_id), None)
     if link is not None and question_name == "unlink":
-        question = make_unlink_question(link)
+        question = app_page.make_unlink_question(link)
     return page(
         "apps/show.html",
         HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,
         app=app,
-        shown=make_app_page(app, parts, now(), question),
+        shown=app_page.make_app_page(app, parts, now(), question),
         permissions=in_order(app.permissions),
         clients=parts.clients,
-        problems=reported_problems(parts),
-        metadata=app_metadata_card(app, metadata, request.args, actor()) if manages else None,
+        problems=app_page.reported_problems(parts),
+        metadata=app_page.app_metadata_card(app, metadata, request.args, actor())
+        if manages
+        else None,
         manages=manages,
-        tabs=app_tabs(app, parts, view) if manages else (),
+        tabs=app_page.app_tabs(app, parts, view) if manages else (),
         view=view if manages else "overview",
         activity=_activity(app) if manages and view == "activity" else None,
         form=form or AppForm.showing(_names_of(app)),
@@ -550,7 +539,7 @@ def show_app_page(
         question_name=question_name,
         overlaps=texts(OVERLAPS),
         default_overlap=DEFAULT_OVERLAP,
-        secret=make_secret(token, secret) if token and secret else None,
+        secret=app_page.make_secret(token, secret) if token and secret else None,
         is_secret_gone=secret == "",
         once=CreatingForm(formdata=None),
     )

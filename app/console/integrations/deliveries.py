@@ -13,38 +13,11 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_to, redirect_with_progress
 from app.console.frame.parts import Question
 from app.console.frame.session import actor, now, ports
-from app.console.integrations.deliveries_page import (
-    DEFAULT_SINCE,
-    REFRESH_SECONDS,
-    REPLAY_MISSING,
-    SINCE,
-    Replay,
-    cause_of,
-    delivery_columns,
-    delivery_row,
-    latest_words,
-    make_selection,
-    replay_of,
-    replay_question,
-    replay_result,
-    resend_problem,
-    resend_question,
-    resend_result,
-    waits_for_resume,
-    webhook_names,
-)
+from app.console.integrations import deliveries_page
 from app.console.integrations.delivery_page import make_delivery_page
 from app.console.integrations.event_subjects import object_called
 from app.console.integrations.missing_permissions import withheld_note
-from app.console.lists.filters import (
-    Filter,
-    ListOrder,
-    Requested,
-    Sort,
-    choice,
-    day_filters,
-    search,
-)
+from app.console.lists import filters
 from app.console.lists.list_page import EmptyState, ListPage, RowCount, reader
 from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus, ReplayScope
 from app.domain.events import EVENTS, EventType
@@ -52,21 +25,13 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Range, with_items
 from app.domain.values.text import translatable
+from app.services.deliveries import replays
 from app.services.deliveries.details import name_objects, show_delivery_details
 from app.services.deliveries.lists import (
     NO_ANSWER,
     DeliveryLine,
     DeliverySearch,
     search_deliveries,
-)
-from app.services.deliveries.replays import (
-    Resent,
-    preview_replay,
-    replay_deliveries,
-    resend_matching,
-    retry_deliveries,
-    retry_delivery,
-    show_resend_impact,
 )
 from app.services.webhooks.failing_webhooks import list_failing_webhooks
 from app.services.webhooks.lists import list_webhook_names, show_webhook
@@ -122,8 +87,8 @@ DELIVERIES = ListPage[DeliveryLine](
     ),
     read=reader(search_deliveries, _search),
     filters=(
-        search("Text", "Payload or message ID", argument="text"),
-        Filter(
+        filters.search("Text", "Payload or message ID", argument="text"),
+        filters.Filter(
             "object",
             "Object",
             lambda called: object_called(ports(), actor(), called),
@@ -132,10 +97,10 @@ DELIVERIES = ListPage[DeliveryLine](
             placeholder="Order #44",
             attributes={"spellcheck": "false", "maxlength": "256"},
         ),
-        choice("webhook", "Webhook", {}, row_key, argument="webhook_id"),
-        choice("event", "Event", {event: event for event in EVENTS}, _event_type),
-        choice("status", "Status", _STATUS_LABELS, _STATUSES, argument="state"),
-        Filter(
+        filters.choice("webhook", "Webhook", {}, row_key, argument="webhook_id"),
+        filters.choice("event", "Event", {event: event for event in EVENTS}, _event_type),
+        filters.choice("status", "Status", _STATUS_LABELS, _STATUSES, argument="state"),
+        filters.Filter(
             "code",
             "Response code",
             _response_code,
@@ -143,15 +108,15 @@ DELIVERIES = ListPage[DeliveryLine](
             placeholder="503, none",
             attributes={"inputmode": "numeric"},
         ),
-        *day_filters(),
+        *filters.day_filters(),
     ),
     sorts=(
-        Sort("newest", "Newest first", order=ListOrder.NEWEST_FIRST),
-        Sort(
+        filters.Sort("newest", "Newest first", order=filters.ListOrder.NEWEST_FIRST),
+        filters.Sort(
             "oldest",
             "Oldest first",
             {"oldest_first": True},
-            ListOrder.OLDEST_FIRST,
+            filters.ListOrder.OLDEST_FIRST,
             "Deliveries, oldest first",
         ),
     ),
@@ -164,7 +129,9 @@ DELIVERIES = ListPage[DeliveryLine](
         "app": lambda line: line.app_name,
         "status": lambda line: line.status.value,
         "response_code": lambda line: line.response_status,
-        "cause": lambda line: "" if line.status is DeliveryStatus.SUCCESS else cause_of(line),
+        "cause": lambda line: (
+            "" if line.status is DeliveryStatus.SUCCESS else deliveries_page.cause_of(line)
+        ),
         "attempts": lambda line: line.attempts,
         "created_at": lambda line: line.created_at,
         "next_attempt_at": lambda line: line.next_attempt_at,
@@ -205,31 +172,31 @@ def index() -> BaseResponse:
         requested = DELIVERIES.requested(rejected=("object",))
         found = DELIVERIES.load_page(requested)
     hooks = list_webhook_names(ports(), actor())
-    webhooks = webhook_names(hooks)
+    webhooks = deliveries_page.webhook_names(hooks)
     names = name_objects(ports(), actor(), found.items)
-    rows = [delivery_row(line, names) for line in found.items]
+    rows = [deliveries_page.delivery_row(line, names) for line in found.items]
     replay = _replay(requested, webhooks)
     replay_counts = None if replay is None else _replay_counts(replay, webhooks)
-    selection = make_selection(
+    selection = deliveries_page.make_selection(
         found.counts, is_all=request.args.get("select") == "all", is_valid=not requested.invalid
     )
     return DELIVERIES.show(
         with_items(found, rows),
         requested=requested,
-        columns=delivery_columns(selection),
+        columns=deliveries_page.delivery_columns(selection),
         words={"webhook": {str(hook.id): hook.name or hook.app_name for hook in hooks}},
         options={"webhook": webhooks},
         selection=selection,
-        refresh_seconds=None if selection.is_all else REFRESH_SECONDS,
+        refresh_seconds=None if selection.is_all else deliveries_page.REFRESH_SECONDS,
         table_attributes={
             "id": "delivery-list",
-            "data-refresh": None if selection.is_all and rows else REFRESH_SECONDS,
-            "data-announcement": latest_words(rows),
+            "data-refresh": None if selection.is_all and rows else deliveries_page.REFRESH_SECONDS,
+            "data-announcement": deliveries_page.latest_words(rows),
         },
         replay=None if replay_counts else replay,
         question=replay_counts or _question(requested),
         webhooks=webhooks,
-        since=texts(SINCE),
+        since=texts(deliveries_page.SINCE),
         kept_days=RETENTION.days,
     )
 
@@ -257,13 +224,13 @@ def redeliver(key: int) -> BaseResponse:
     try:
         enables = request.form.get("enable") == "yes"
         delivery = to_global_id("EventDelivery", key)
-        retried = retry_delivery(ports(), actor(), delivery, enables_webhook=enables)
+        retried = replays.retry_delivery(ports(), actor(), delivery, enables_webhook=enables)
     except Refused as refused:
         flash(refused_text(refused), "bad")
         return redirect_to("console.deliveries.show", key=key)
     webhook = show_webhook(ports(), actor(), retried.webhook_id)
     if webhook is not None and webhook.is_paused:
-        flash(waits_for_resume(1), "warn")
+        flash(deliveries_page.waits_for_resume(1), "warn")
         return redirect_to("console.deliveries.show", key=key)
     return redirect_with_progress(text("Resending now."), "console.deliveries.show", key=key)
 
@@ -275,7 +242,7 @@ def redeliver_chosen() -> BaseResponse:
     if not keys:
         flash(text("Select a delivery."), "warn")
         return redirect_to("console.deliveries.index", **DELIVERIES.requested().params)
-    return _resend(lambda: retry_deliveries(ports(), actor(), keys))
+    return _resend(lambda: replays.retry_deliveries(ports(), actor(), keys))
 
 
 @blueprint.post("/redeliver-matching")
@@ -285,13 +252,13 @@ def redeliver_matching() -> BaseResponse:
     if requested.invalid:
         flash(text("Some filters aren't valid. No deliveries were resent."), "bad")
         return redirect_to("console.deliveries.index", **requested.params)
-    return _resend(lambda: resend_matching(ports(), actor(), _search(**requested.values)))
+    return _resend(lambda: replays.resend_matching(ports(), actor(), _search(**requested.values)))
 
 
-def _resend(resend: Callable[[], Resent]) -> BaseResponse:
+def _resend(resend: Callable[[], replays.Resent]) -> BaseResponse:
     """Return to the list with its filter, and say what resending came to."""
     try:
-        for state, message in resend_result(resend()):
+        for state, message in deliveries_page.resend_result(resend()):
             flash(message, state)
     except Refused as refused:
         flash(refused_text(refused), "bad")
@@ -302,12 +269,16 @@ def _resend(resend: Callable[[], Resent]) -> BaseResponse:
 def replay() -> BaseResponse:
     """Resend what failed, or send events that a webhook missed, since a time."""
     hook = request.form.get("webhook", 0, type=row_key)
-    hours = int(request.form.get("since", DEFAULT_SINCE, type=one_of(SINCE)))
+    hours = int(
+        request.form.get(
+            "since", deliveries_page.DEFAULT_SINCE, type=one_of(deliveries_page.SINCE)
+        )
+    )
     missing = request.form.get("what") == "missing"
     since = now() - timedelta(hours=hours)
     try:
         scope = ReplayScope(failed=not missing, missing=missing)
-        made = replay_deliveries(ports(), actor(), hook, since, scope)
+        made = replays.replay_deliveries(ports(), actor(), hook, since, scope)
     except Refused as refused:
         if any(problem.code == "NOT_FOUND" for problem in refused.problems):
             raise
@@ -316,47 +287,51 @@ def replay() -> BaseResponse:
     if made.has_more:
         message = text("There are more missed events. Replay again to send the next ones.")
         flash(message, "warn")
-    flash(replay_result(made, missing=missing), "warn" if made.is_paused else "ok")
+    flash(deliveries_page.replay_result(made, missing=missing), "warn" if made.is_paused else "ok")
     return redirect_to("console.deliveries.index", webhook=hook)
 
 
-def _replay(requested: Requested, webhooks: Mapping[str, str]) -> Replay | None:
+def _replay(
+    requested: filters.Requested, webhooks: Mapping[str, str]
+) -> deliveries_page.Replay | None:
     """Return the replay that is asked for; it begins with the filter's or a failing webhook."""
     name = request.args.get("ask", "")
     chosen = request.args.get("replayed") or requested.params.get("webhook", "")
-    since = request.args.get("within", DEFAULT_SINCE, type=one_of(SINCE))
-    found = replay_of(name, chosen, since)
+    since = request.args.get(
+        "within", deliveries_page.DEFAULT_SINCE, type=one_of(deliveries_page.SINCE)
+    )
+    found = deliveries_page.replay_of(name, chosen, since)
     if found is None or chosen in webhooks:
         return found
     failing = list_failing_webhooks(ports(), actor(), limit=1)
     return replace(found, webhook=str(failing[0].id) if failing else "")
 
 
-def _replay_counts(replay: Replay, webhooks: Mapping[str, str]) -> Question | None:
+def _replay_counts(replay: deliveries_page.Replay, webhooks: Mapping[str, str]) -> Question | None:
     """Return the question before a replay once its webhook is chosen, with what it would send."""
     if request.args.get("replayed") not in webhooks:
         return None
-    missing = replay.name == REPLAY_MISSING
+    missing = replay.name == deliveries_page.REPLAY_MISSING
     scope = ReplayScope(failed=not missing, missing=missing)
     since = now() - timedelta(hours=int(replay.since))
     try:
-        found = preview_replay(ports(), actor(), int(replay.webhook), since, scope)
+        found = replays.preview_replay(ports(), actor(), int(replay.webhook), since, scope)
     except Refused as refused:
         flash(refused_text(refused), "bad")
         return None
-    question = replay_question(replay, found, webhooks[replay.webhook])
+    question = deliveries_page.replay_question(replay, found, webhooks[replay.webhook])
     if question is None:
-        flash(replay_result(found, missing=missing), "info")
+        flash(deliveries_page.replay_result(found, missing=missing), "info")
     return question
 
 
-def _question(requested: Requested) -> Question | None:
+def _question(requested: filters.Requested) -> Question | None:
     """Return the question before all matching deliveries are resent, if it is asked."""
     if request.args.get("ask") != "resend" or requested.invalid:
         return None
-    impact = show_resend_impact(ports(), actor(), _search(**requested.values))
-    problem = resend_problem(impact)
+    impact = replays.show_resend_impact(ports(), actor(), _search(**requested.values))
+    problem = deliveries_page.resend_problem(impact)
     if problem:
         flash(problem, "bad")
         return None
-    return resend_question(impact, requested.params)
+    return deliveries_page.resend_question(impact, requested.params)

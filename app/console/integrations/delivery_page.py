@@ -10,15 +10,7 @@ from markupsafe import Markup
 from app.console.frame.formatting import decimal, html_text, milliseconds, time_element
 from app.console.integrations.event_subjects import title_of
 from app.console.integrations.missing_permissions import WithheldNote
-from app.domain.deliveries.deliveries import (
-    NOT_STORED,
-    RETENTION,
-    SCHEDULE,
-    Attempt,
-    DeliveryStatus,
-    response_detail,
-    status_line,
-)
+from app.domain.deliveries import deliveries
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
 from app.services.deliveries.details import (
@@ -36,9 +28,9 @@ _KILO = 1024
 
 def status_words(line: DeliveryLine) -> tuple[str, str]:
     """Return the state of a delivery: its pill's colour, and the word in it."""
-    if line.status is DeliveryStatus.SUCCESS:
+    if line.status is deliveries.DeliveryStatus.SUCCESS:
         return "ok", text("Delivered")
-    if line.status is DeliveryStatus.FAILED:
+    if line.status is deliveries.DeliveryStatus.FAILED:
         return "bad", text("Failed")
     if not can_be_sent(line):
         return "warn", text("Not sending")
@@ -59,12 +51,12 @@ def was_answered(line: DeliveryLine) -> bool:
 
 def answer_words(status: int | None) -> str:
     """Return a response's status: ``503 Service Unavailable``."""
-    return text("No response") if status is None else status_line(status)
+    return text("No response") if status is None else deliveries.status_line(status)
 
 
 def cause_of(line: DeliveryLine) -> str:
     """Return why the last attempt failed; empty if it succeeded or there was none."""
-    if line.status is DeliveryStatus.SUCCESS or not was_answered(line):
+    if line.status is deliveries.DeliveryStatus.SUCCESS or not was_answered(line):
         return ""
     return failure_text(line.response_status, line.last_response)
 
@@ -74,13 +66,15 @@ def failure_text(status: int | None, response: str) -> str:
     if status is None:
         return reason_text(response.strip()) or text("No response")
     detail = response_words(status, response)
-    return f"{status_line(status)}: {detail}" if detail else status_line(status)
+    return (
+        f"{deliveries.status_line(status)}: {detail}" if detail else deliveries.status_line(status)
+    )
 
 
 def response_words(status: int, response: str) -> str:
     """Return ``response_detail``; a response that isn't stored says so in the page's language."""
-    detail = response_detail(status, response)
-    return text(NOT_STORED) if detail == NOT_STORED else detail
+    detail = deliveries.response_detail(status, response)
+    return text(deliveries.NOT_STORED) if detail == deliveries.NOT_STORED else detail
 
 
 def size_of(body: str) -> str:
@@ -233,7 +227,7 @@ def make_delivery_page(
         attempts=tuple(_row(attempt, chosen, now) for attempt in attempts),
         attempt_count=_attempt_count(line, len(attempts)),
         next_attempt=_next_moment(line, now),
-        expires_at=line.created_at + RETENTION,
+        expires_at=line.created_at + deliveries.RETENTION,
         refresh_seconds=_refresh_seconds(line, now),
         announcement=text("{title}: {status}", title=title_of(line, names), status=status),
     )
@@ -247,12 +241,12 @@ def _refresh_seconds(line: DeliveryLine, now: datetime) -> int:
 
 
 def _is_pending(line: DeliveryLine) -> bool:
-    return line.status is DeliveryStatus.PENDING
+    return line.status is deliveries.DeliveryStatus.PENDING
 
 
 def _banner(line: DeliveryLine, now: datetime) -> Banner | None:
     cause = cause_of(line)
-    if line.status is DeliveryStatus.FAILED:
+    if line.status is deliveries.DeliveryStatus.FAILED:
         return Banner("bad", cause or text("Not delivered"), _failure_sentence(line, cause))
     if _is_pending(line) and not can_be_sent(line):
         return Banner("warn", cause or text("Not sent"), _obstacle(line))
@@ -322,8 +316,12 @@ def _not_sent(line: DeliveryLine) -> str:
 def _response(shown: ShownAttempt, now: datetime) -> Response:
     attempt = shown.attempt
     has_answer = attempt.response_status is not None
-    body = text(NOT_STORED) if attempt.response == NOT_STORED else attempt.response
-    is_good = attempt.status is DeliveryStatus.SUCCESS
+    body = (
+        text(deliveries.NOT_STORED)
+        if attempt.response == deliveries.NOT_STORED
+        else attempt.response
+    )
+    is_good = attempt.status is deliveries.DeliveryStatus.SUCCESS
     return Response(
         state="ok" if is_good else "bad",
         result=answer_words(attempt.response_status),
@@ -339,14 +337,14 @@ def _row(shown: ShownAttempt, chosen: ShownAttempt | None, now: datetime) -> Att
     is_shown = shown is chosen
     return AttemptRow(
         id=shown.attempt.id,
-        state="ok" if shown.attempt.status is DeliveryStatus.SUCCESS else "bad",
+        state="ok" if shown.attempt.status is deliveries.DeliveryStatus.SUCCESS else "bad",
         result=answer_words(shown.attempt.response_status),
         timing=_timing(shown.attempt, now, _SHOWN_TIMING if is_shown else _TIMING),
         is_shown=is_shown,
     )
 
 
-def _timing(attempt: Attempt, now: datetime, template: str = _TIMING) -> Markup:
+def _timing(attempt: deliveries.Attempt, now: datetime, template: str = _TIMING) -> Markup:
     return html_text(
         template,
         moment=time_element(attempt.created_at, now),
@@ -360,10 +358,10 @@ def _attempt_count(line: DeliveryLine, attempts: int) -> str:
         return text("latest {count}", count=SHOWN_ATTEMPTS)
     counted = str(attempts)
     if _is_pending(line) and line.attempts == attempts:
-        return text("{count} of {most}", count=attempts, most=len(SCHEDULE))
+        return text("{count} of {most}", count=attempts, most=len(deliveries.SCHEDULE))
     if not 0 < line.attempts < attempts:
         return counted
     again = str(line.attempts)
     if _is_pending(line):
-        again = text("{count} of {most}", count=again, most=len(SCHEDULE))
+        again = text("{count} of {most}", count=again, most=len(deliveries.SCHEDULE))
     return text("{total}, {count} since it was resent", total=counted, count=again)

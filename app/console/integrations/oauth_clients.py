@@ -31,18 +31,8 @@ from app.console.frame.parts import make_tabs, moment, named, pill, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
+from app.console.integrations import oauth_client_page
 from app.console.integrations.apps import DEFAULT_OVERLAP, OVERLAPS, chosen_overlap
-from app.console.integrations.oauth_client_page import (
-    CLIENT_PAGE,
-    PARTIES,
-    QUESTIONS,
-    VIEWS,
-    client_kind,
-    client_party,
-    client_status,
-    client_values,
-    scopes_text,
-)
 from app.console.lists.filters import choice, search
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, reader
 from app.domain.apps.apps import MAX_LOGO_SIZE, App
@@ -54,24 +44,7 @@ from app.domain.values.ids import parse_key
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
 from app.services.apps.app_lists import AppFilter, list_apps
-from app.services.oauth.client_pages import (
-    ClientDetails,
-    ClientFilter,
-    delete_client_logo,
-    find_clients,
-    show_client_details,
-    show_client_use,
-    update_client_logo,
-)
-from app.services.oauth.clients import (
-    ClientChange,
-    ClientKind,
-    client_facts,
-    create_client,
-    delete_client,
-    rotate_client_secret,
-    update_client,
-)
+from app.services.oauth import client_pages, clients
 from app.web.converters import one_of
 from app.web.translation import lazy_text, reasons_text, text, texts
 
@@ -87,7 +60,7 @@ _MEBIBYTE = 1024 * 1024
 
 
 def _title(client: OAuthClient) -> Markup:
-    address = url_for(CLIENT_PAGE, key=client.id)
+    address = url_for(oauth_client_page.CLIENT_PAGE, key=client.id)
     return named(client.name, address, small(client.client_id), is_app=True)
 
 
@@ -105,7 +78,7 @@ CLIENTS = ListPage[OAuthClient](
         many="{count} OAuth clients",
         some="{matching} of {total} OAuth clients",
     ),
-    read=reader(find_clients, ClientFilter),
+    read=reader(client_pages.find_clients, client_pages.ClientFilter),
     filters=(
         search("Name or client ID"),
         choice(
@@ -114,17 +87,19 @@ CLIENTS = ListPage[OAuthClient](
         choice(
             "party",
             "Belongs to",
-            PARTIES,
+            oauth_client_page.PARTIES,
             {"first": True, "third": False},
             argument="is_first_party",
         ),
     ),
     columns=(
         Column("Client", _title, ("is-cut",), is_title=True),
-        Column("Type", client_kind, ("is-cut", "is-wide")),
-        Column("Belongs to", client_party, ("is-wide",)),
+        Column("Type", oauth_client_page.client_kind, ("is-cut", "is-wide")),
+        Column("Belongs to", oauth_client_page.client_party, ("is-wide",)),
         Column("Last used", lambda client: moment(client.last_used_at), ("is-num", "is-when")),
-        Column("Status", lambda client: pill(client_status(client)), ("is-state",)),
+        Column(
+            "Status", lambda client: pill(oauth_client_page.client_status(client)), ("is-state",)
+        ),
     ),
     file="oauth-clients",
     file_columns={
@@ -135,7 +110,7 @@ CLIENTS = ListPage[OAuthClient](
         "is_public": lambda client: client.is_public,
         "app": lambda client: client.app_name,
         "redirect_uris": lambda client: " ".join(client.redirect_uris),
-        "scopes": scopes_text,
+        "scopes": oauth_client_page.scopes_text,
         "created_at": lambda client: client.created_at,
         "last_used_at": lambda client: client.last_used_at,
     },
@@ -158,9 +133,11 @@ blueprint = PageGroup(
         "box-arrow-in-right",
         "openid connect sign in with shop programs login provider secret redirect",
         Heading.INTEGRATIONS,
-        needs=find_clients,
+        needs=client_pages.find_clients,
     ),
-    Entry("Create OAuth client", "plus-lg", "new add make", view="new", needs=create_client),
+    Entry(
+        "Create OAuth client", "plus-lg", "new add make", view="new", needs=clients.create_client
+    ),
     url_prefix="/oauth-clients",
     list_name="oauth_clients",
 )
@@ -232,7 +209,9 @@ def new() -> BaseResponse:
 def show(key: int) -> BaseResponse:
     """Show a client; ``ask`` is the change to confirm."""
     return _show(
-        key, question_name=request.args.get("ask", type=one_of(QUESTIONS)), secret=shown_once()
+        key,
+        question_name=request.args.get("ask", type=one_of(oauth_client_page.QUESTIONS)),
+        secret=shown_once(),
     )
 
 
@@ -242,7 +221,7 @@ def save_details(key: int) -> BaseResponse:
     details = _details(key)
     form = DetailsForm.from_request(_names_of(details.client), _edited_thing(details.client))
     if form.validate():
-        change = ClientChange(
+        change = clients.ClientChange(
             name=form.name.data,
             is_first_party=form.is_first_party.data,
             seen=_shown_facts(details.client, "name", "first_party"),
@@ -259,7 +238,7 @@ def save_sign_in(key: int) -> BaseResponse:
     if form.validate():
         chosen = (*(form.scopes.data or ()), *form.permissions.chosen)
         facts = ("redirect_uris", "post_logout_redirect_uris", "backchannel_logout_uri", "scopes")
-        change = ClientChange(
+        change = clients.ClientChange(
             redirect_uris=tuple((form.redirect_uris.data or "").split()),
             post_logout_redirect_uris=tuple((form.post_logout_redirect_uris.data or "").split()),
             backchannel_logout_uri=(form.backchannel_logout_uri.data or "").strip(),
@@ -280,7 +259,7 @@ def rotate(key: int) -> BaseResponse:
     try:
         return create_once(CreatingForm(), lambda: _rotate(client, overlap))
     except Refused as refused:
-        return redirect_with_error(refused, CLIENT_PAGE, key=key)
+        return redirect_with_error(refused, oauth_client_page.CLIENT_PAGE, key=key)
 
 
 @blueprint.post("/<key:key>/enable")
@@ -298,9 +277,11 @@ def disable(key: int) -> BaseResponse:
 def delete(key: int) -> BaseResponse:
     """Delete a client with its sessions and consents."""
     try:
-        deleted = delete_client(ports(), actor(), _details(key).client.client_id)
+        deleted = clients.delete_client(ports(), actor(), _details(key).client.client_id)
     except Refused as refused:
-        return redirect_with_error(refused, CLIENT_PAGE, key=key, view="settings")
+        return redirect_with_error(
+            refused, oauth_client_page.CLIENT_PAGE, key=key, view="settings"
+        )
     message = text("{client} was deleted.", client=deleted.name)
     return redirect_with_success(message, "console.oauth_clients.index")
 
@@ -310,37 +291,49 @@ def save_logo(key: int) -> BaseResponse:
     """Show another logo where people allow the client; what is no image is refused."""
     client = _details(key).client
     try:
-        update_client_logo(ports(), actor(), client.client_id, uploaded_image(MAX_LOGO_SIZE))
+        client_pages.update_client_logo(
+            ports(), actor(), client.client_id, uploaded_image(MAX_LOGO_SIZE)
+        )
     except Refused as refused:
         return _show(key, logo_error=reasons_text(refused))
-    return redirect_with_success(text("Logo saved."), CLIENT_PAGE, key=key, view="settings")
+    return redirect_with_success(
+        text("Logo saved."), oauth_client_page.CLIENT_PAGE, key=key, view="settings"
+    )
 
 
 @blueprint.post("/<key:key>/logo/remove")
 def remove_logo(key: int) -> BaseResponse:
     try:
-        delete_client_logo(ports(), actor(), _details(key).client.client_id)
+        client_pages.delete_client_logo(ports(), actor(), _details(key).client.client_id)
     except Refused as refused:
-        return redirect_with_error(refused, CLIENT_PAGE, key=key, view="settings")
-    return redirect_with_success(text("Logo removed."), CLIENT_PAGE, key=key, view="settings")
+        return redirect_with_error(
+            refused, oauth_client_page.CLIENT_PAGE, key=key, view="settings"
+        )
+    return redirect_with_success(
+        text("Logo removed."), oauth_client_page.CLIENT_PAGE, key=key, view="settings"
+    )
 
 
 def _switch(key: int, *, active: bool) -> BaseResponse:
     client_id = _details(key).client.client_id
     try:
-        saved = update_client(ports(), actor(), client_id, ClientChange(is_active=active))
+        saved = clients.update_client(
+            ports(), actor(), client_id, clients.ClientChange(is_active=active)
+        )
     except Refused as refused:
-        return redirect_with_error(refused, CLIENT_PAGE, key=key, view="settings")
+        return redirect_with_error(
+            refused, oauth_client_page.CLIENT_PAGE, key=key, view="settings"
+        )
     message = text("{client} was disabled.", client=saved.name)
     if active:
         message = text("{client} was enabled.", client=saved.name)
-    return redirect_with_success(message, CLIENT_PAGE, key=key)
+    return redirect_with_success(message, oauth_client_page.CLIENT_PAGE, key=key)
 
 
-def _save(client: OAuthClient, change: ClientChange, view: str) -> BaseResponse:
-    saved = update_client(ports(), actor(), client.client_id, change)
+def _save(client: OAuthClient, change: clients.ClientChange, view: str) -> BaseResponse:
+    saved = clients.update_client(ports(), actor(), client.client_id, change)
     message = text("{client} was saved.", client=saved.name)
-    return redirect_with_success(message, CLIENT_PAGE, key=client.id, view=view)
+    return redirect_with_success(message, oauth_client_page.CLIENT_PAGE, key=client.id, view=view)
 
 
 def _create(form: NewClientForm) -> Created:
@@ -350,36 +343,36 @@ def _create(form: NewClientForm) -> Created:
         if app_id is None:
             raise Refused(Problem("REQUIRED", "Choose an app.", "app"))
     uris = tuple((form.redirect_uris.data or "").split())
-    change = ClientChange(
+    change = clients.ClientChange(
         name=form.name.data,
         redirect_uris=() if app_id is not None else uris,
         is_first_party=form.is_first_party.data and app_id is None,
     )
-    kind = ClientKind(
+    kind = clients.ClientKind(
         is_public=form.kind.data == _PUBLIC,
         app_id=app_id,
         is_pairwise=form.is_pairwise.data and app_id is None,
     )
-    made = create_client(ports(), actor(), change, kind)
+    made = clients.create_client(ports(), actor(), change, kind)
     return _shown_once(text("{client} was created.", client=made.client.name), made)
 
 
 def _rotate(client: OAuthClient, overlap: timedelta) -> Created:
-    made = rotate_client_secret(ports(), actor(), client.client_id, overlap)
+    made = clients.rotate_client_secret(ports(), actor(), client.client_id, overlap)
     return _shown_once(text("The secret was rotated."), made)
 
 
 def _shown_once(message: str, made: NewClient) -> Created:
-    return Created(message, CLIENT_PAGE, {"key": made.client.id}, made.secret)
+    return Created(message, oauth_client_page.CLIENT_PAGE, {"key": made.client.id}, made.secret)
 
 
 def _apps() -> tuple[App, ...]:
     return tuple(list_apps(ports(), actor(), PageRequest(_MAX_APPS), AppFilter()).items)
 
 
-def _details(key: int) -> ClientDetails:
+def _details(key: int) -> client_pages.ClientDetails:
     require(Permission.MANAGE_APPS)
-    found = show_client_details(ports(), actor(), key)
+    found = client_pages.show_client_details(ports(), actor(), key)
     if found is None:
         abort(404)
     return found
@@ -403,12 +396,17 @@ def _sign_in_of(client: OAuthClient) -> dict[str, object]:
 
 
 def _shown_facts(client: OAuthClient, *names: str) -> Mapping[str, object]:
-    facts = client_facts(client)
+    facts = clients.client_facts(client)
     return {name: facts[name] for name in names}
 
 
 def _edited_thing(client: OAuthClient) -> EditedThing:
-    return EditedThing(client.name, url_for(CLIENT_PAGE, key=client.id), "OAuthClient", client.id)
+    return EditedThing(
+        client.name,
+        url_for(oauth_client_page.CLIENT_PAGE, key=client.id),
+        "OAuthClient",
+        client.id,
+    )
 
 
 def _rules() -> dict[str, object]:
@@ -428,22 +426,22 @@ def _show(
     details = _details(key)
     client = details.client
     is_fine = form is None and sign_in_form is None and not logo_error
-    view = request.args.get("view", type=one_of(VIEWS)) or QUESTIONS.get(
-        question_name or "", "overview"
-    )
+    view = request.args.get(
+        "view", type=one_of(oauth_client_page.VIEWS)
+    ) or oauth_client_page.QUESTIONS.get(question_name or "", "overview")
     if not is_fine:
         view = "settings" if sign_in_form is None else "sign-in"
     asks = question_name if details.is_editable else None
     needs_use = view == "activity" or asks is not None
-    use = show_client_use(ports(), actor(), key) if needs_use else None
+    use = client_pages.show_client_use(ports(), actor(), key) if needs_use else None
     sign_in_form = sign_in_form or SignInForm.showing(_sign_in_of(client))
     return page(
         "oauth_clients/show.html",
         HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,
-        **client_values(client, use, asks),
+        **oauth_client_page.client_values(client, use, asks),
         is_editable=details.is_editable,
         is_on=details.is_on,
-        tabs=make_tabs(VIEWS, view, {}, CLIENT_PAGE, key=key),
+        tabs=make_tabs(oauth_client_page.VIEWS, view, {}, oauth_client_page.CLIENT_PAGE, key=key),
         view=view,
         form=form or DetailsForm.showing(_names_of(client)),
         sign_in_form=sign_in_form,

@@ -17,21 +17,11 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
+from app.console.frame import submissions
 from app.console.frame.forms import ConsoleForm, EditedThing, EditForm, KeyField, NumberField
 from app.console.frame.navigation import Entry, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page
 from app.console.frame.session import actor, ports, require
-from app.console.frame.submissions import (
-    Created,
-    CreatingForm,
-    Entered,
-    PrivateTextField,
-    SecretField,
-    create_once,
-    entered_before,
-    entered_fields,
-    redirect_with_entered,
-)
 from app.console.integrations.dry_run import difference_of, draft_of, live_payload, uses_query
 from app.console.integrations.events import Group, catalogue
 from app.console.integrations.missing_permissions import (
@@ -182,8 +172,8 @@ class WebhookForm(ConsoleForm):
         lazy_text("Events"),
         choices=[SelectChoice(event.value, event.label) for event in EventType],
     )
-    custom_headers = PrivateTextField(lazy_text("Custom headers"))
-    secret_key = SecretField(lazy_text("Secret"), unless="drops_secret")
+    custom_headers = submissions.PrivateTextField(lazy_text("Custom headers"))
+    secret_key = submissions.SecretField(lazy_text("Secret"), unless="drops_secret")
     drops_secret = BooleanField(lazy_text("Remove the secret and sign with the shop's key"))
     is_active = BooleanField(lazy_text("Enabled"), default=True)
     max_rate = NumberField(MAX_RATE, lazy_text("Maximum requests per second"))
@@ -191,7 +181,7 @@ class WebhookForm(ConsoleForm):
     grants = BooleanField(lazy_text("Grant the missing permissions"))
 
 
-class NewWebhookForm(WebhookForm, CreatingForm):
+class NewWebhookForm(WebhookForm, submissions.CreatingForm):
     """A new webhook."""
 
 
@@ -208,10 +198,12 @@ def new() -> BaseResponse:
     require(Permission.MANAGE_APPS)
     apps = list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
     if _is_from_dry_run():
-        return redirect_with_entered(entered_fields(), "console.webhook_editing.new")
+        return submissions.redirect_with_entered(
+            submissions.entered_fields(), "console.webhook_editing.new"
+        )
     if all(lacking_of_app(actor(), app.permissions) for app in apps):
         return page("webhooks/no_app.html", has_apps=bool(apps))
-    entered = entered_before()
+    entered = submissions.entered_before()
     if entered is not None:
         _flash_difference(entered, None)
         return _page(_draft(entered, {}, NewWebhookForm), None, apps)
@@ -221,7 +213,7 @@ def new() -> BaseResponse:
         if missing is not None and not form.warned.data:
             return _page(form, None, apps, missing)
         with form.catching_refusals():
-            return create_once(form, lambda: _create(form))
+            return submissions.create_once(form, lambda: _create(form))
     return _page(form, None, apps)
 
 
@@ -234,7 +226,9 @@ def edit(key: int) -> BaseResponse:
     if hook.lacking:
         raise app_permissions_denied(hook.lacking)
     if _is_from_dry_run():
-        return redirect_with_entered(entered_fields(), "console.webhook_editing.edit", key=key)
+        return submissions.redirect_with_entered(
+            submissions.entered_fields(), "console.webhook_editing.edit", key=key
+        )
     if request.method != "POST":
         return _page(_opened(hook), hook)
     form = EditWebhookForm.from_request(_form_values(hook), _edited_thing(hook))
@@ -250,7 +244,7 @@ def edit(key: int) -> BaseResponse:
 
 def _opened(hook: Webhook) -> EditWebhookForm:
     """Return the form with what is stored, or as it was before a dry run."""
-    entered = entered_before()
+    entered = submissions.entered_before()
     if entered is None:
         return EditWebhookForm.showing(_form_values(hook))
     _flash_difference(entered, hook)
@@ -315,10 +309,10 @@ def _page(
     return show("webhooks/edit.html", form=form, webhook=webhook)
 
 
-def _create(form: WebhookForm) -> Created:
+def _create(form: WebhookForm) -> submissions.Created:
     made = _save(form, form.app.data).webhook
     created = text("Webhook “{webhook}” created.", webhook=made.name or made.target_url)
-    return Created(created, "console.webhooks.show", {"key": made.id})
+    return submissions.Created(created, "console.webhooks.show", {"key": made.id})
 
 
 def _save(form: WebhookForm, app_id: int | None, hook: Webhook | None = None) -> SavedWebhook:
@@ -350,7 +344,7 @@ def _is_from_dry_run() -> bool:
     return request.form.get("from") == "dry-run" or uses_query(request.form)
 
 
-def _flash_difference(entered: Entered, hook: Webhook | None) -> None:
+def _flash_difference(entered: submissions.Entered, hook: Webhook | None) -> None:
     """Say what the query of a dry run does to the events of the form that it was taken into."""
     key = None if hook is None else hook.id
     difference = difference_of(entered, key, entered.get("query", ""), hook)
@@ -359,7 +353,7 @@ def _flash_difference(entered: Entered, hook: Webhook | None) -> None:
 
 
 def _draft(
-    entered: Entered, stored: Mapping[str, object], kind: type[AnyWebhookForm]
+    entered: submissions.Entered, stored: Mapping[str, object], kind: type[AnyWebhookForm]
 ) -> AnyWebhookForm:
     """Return the form as it was before a dry run, or of what is stored with its query and app."""
     if "draft" in entered:

@@ -8,16 +8,7 @@ from urllib.parse import urlsplit
 from flask import url_for
 from markupsafe import Markup
 
-from app.console.frame.charts import (
-    FigureRow,
-    Kind,
-    Legend,
-    Span,
-    StackChart,
-    line_paths,
-    make_stack_chart,
-    span_label,
-)
+from app.console.frame import charts
 from app.console.frame.formatting import (
     amount,
     clock_element,
@@ -66,9 +57,9 @@ _NOTHING = {
     ChartPeriod.TWO_WEEKS: translatable("No events were sent in the last 14 days."),
 }
 _KINDS = (
-    Kind("ok", translatable("Delivered"), translatable("{number:,} delivered")),
-    Kind("bad", translatable("Failed"), translatable("{number:,} failed")),
-    Kind("idle", translatable("Waiting"), translatable("{number:,} waiting")),
+    charts.Kind("ok", translatable("Delivered"), translatable("{number:,} delivered")),
+    charts.Kind("bad", translatable("Failed"), translatable("{number:,} failed")),
+    charts.Kind("idle", translatable("Waiting"), translatable("{number:,} waiting")),
 )
 _NONE = "\N{EN DASH}"
 _SECOND = 1000
@@ -86,7 +77,7 @@ class Column:
 class TimesChart:
     """Median and 95th percentile as lines: their classes and paths."""
 
-    legend: tuple[Legend, ...]
+    legend: tuple[charts.Legend, ...]
     paths: tuple[tuple[str, str], ...]
     columns: tuple[Column, ...]
     width: int
@@ -101,17 +92,19 @@ class WebhookCharts:
     title: str
     intervals: tuple[Option, ...]
     rate: str
-    deliveries: StackChart
+    deliveries: charts.StackChart
     nothing: str
     times: TimesChart | None
     columns: tuple[str, ...]
-    table: tuple[FigureRow, ...]
+    table: tuple[charts.FigureRow, ...]
 
 
 def make_webhook_charts(spans: tuple[DeliverySpan, ...], period: ChartPeriod) -> WebhookCharts:
     """Return the charts of ``spans``, oldest first."""
-    columns = [Span(span.began, (span.delivered, span.failed, span.waiting)) for span in spans]
-    deliveries = make_stack_chart(
+    columns = [
+        charts.Span(span.began, (span.delivered, span.failed, span.waiting)) for span in spans
+    ]
+    deliveries = charts.make_stack_chart(
         text(_DELIVERIES[period]),
         translatable("{label}: no deliveries"),
         _KINDS,
@@ -140,7 +133,7 @@ def _rate(share: float | None) -> str:
     return percent(share) if share in {0, 1} else percent(min(share, 0.999), 1)
 
 
-def _row(span: DeliverySpan, step: timedelta) -> FigureRow:
+def _row(span: DeliverySpan, step: timedelta) -> charts.FigureRow:
     figures = (
         (text("Delivered"), amount(span.delivered)),
         (text("Failed"), amount(span.failed)),
@@ -149,7 +142,7 @@ def _row(span: DeliverySpan, step: timedelta) -> FigureRow:
         (text("Median"), _duration(span.median)),
         (text("95th percentile"), _duration(span.slowest)),
     )
-    return FigureRow(span_label(span.began, step), figures)
+    return charts.FigureRow(charts.span_label(span.began, step), figures)
 
 
 def _duration(seconds: float | None) -> str:
@@ -161,10 +154,12 @@ def _times(spans: tuple[DeliverySpan, ...], period: ChartPeriod) -> TimesChart |
     if together.median is None:
         return None
     slowest = _in_milliseconds(one.slowest for one in spans)
-    drawn = line_paths([slowest, _in_milliseconds(one.median for one in spans)])
+    drawn = charts.line_paths([slowest, _in_milliseconds(one.median for one in spans)])
     legend = (
-        Legend("p50", text("{duration} median", duration=_duration(together.median))),
-        Legend("p95", text("{duration} 95th percentile", duration=_duration(together.slowest))),
+        charts.Legend("p50", text("{duration} median", duration=_duration(together.median))),
+        charts.Legend(
+            "p95", text("{duration} 95th percentile", duration=_duration(together.slowest))
+        ),
     )
     figures = ", ".join(one.words for one in legend)
     return TimesChart(
@@ -186,7 +181,7 @@ def _columns(spans: Sequence[DeliverySpan], width: int, step: timedelta) -> Iter
         if span.median is not None:
             title = text(
                 "{label}: median {median}, 95th percentile {slowest}",
-                label=span_label(span.began, step),
+                label=charts.span_label(span.began, step),
                 median=_duration(span.median),
                 slowest=_duration(span.slowest),
             )

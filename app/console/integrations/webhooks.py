@@ -17,22 +17,12 @@ from app.console.frame.page_layout import (
 from app.console.frame.parts import lines, make_tabs, moment, pill
 from app.console.frame.session import actor, now, ports
 from app.console.frame.submissions import CreatingForm
+from app.console.integrations import webhook_page
 from app.console.integrations.event_subjects import WebhookDialog, sample_header, send_sample
 from app.console.integrations.missing_permissions import (
     missing_permissions,
     refusal_text,
     withheld_note,
-)
-from app.console.integrations.webhook_page import (
-    VIEWS,
-    events_cell,
-    make_webhook_charts,
-    make_webhook_page,
-    traffic_cell,
-    waiting_words,
-    webhook_buttons,
-    webhook_health,
-    webhook_title,
 )
 from app.console.lists.filters import Control, Filter, ListOrder, Sort, choice, search
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount
@@ -127,9 +117,11 @@ WEBHOOKS = ListPage[ListedWebhook](
         Sort(WebhookSort.APP, "App", {"sort": WebhookSort.APP}),
     ),
     columns=(
-        Column("Webhook", webhook_title, ("is-cut",), is_title=True),
-        Column("Events", events_cell, ("is-cut", "is-some")),
-        Column("Last 24 hours", traffic_cell, ("is-extra", "is-wide"), short="24 hours"),
+        Column("Webhook", webhook_page.webhook_title, ("is-cut",), is_title=True),
+        Column("Events", webhook_page.events_cell, ("is-cut", "is-some")),
+        Column(
+            "Last 24 hours", webhook_page.traffic_cell, ("is-extra", "is-wide"), short="24 hours"
+        ),
         Column(
             "Last failure",
             lambda hook: lines(
@@ -138,8 +130,8 @@ WEBHOOKS = ListPage[ListedWebhook](
             ),
             ("is-extra", "is-name", "is-wide"),
         ),
-        Column("Health", lambda hook: pill(webhook_health(hook)), ("is-state",)),
-        Column("Actions", webhook_buttons, ("is-num", "is-wide"), has_buttons=True),
+        Column("Health", lambda hook: pill(webhook_page.webhook_health(hook)), ("is-state",)),
+        Column("Actions", webhook_page.webhook_buttons, ("is-num", "is-wide"), has_buttons=True),
     ),
     file="webhooks",
     file_columns={
@@ -212,20 +204,24 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
     sends = hook.is_active and hook.paused_at is None and not withheld
     shown = refused_page if dialog.problem else page
     asked_in = "settings" if dialog.kind in _ASKED_IN_SETTINGS else "overview"
-    view = request.args.get("view", type=one_of(VIEWS)) or asked_in
+    view = request.args.get("view", type=one_of(webhook_page.VIEWS)) or asked_in
     return shown(
         "webhooks/show.html",
         hook=hook,
-        webhook=make_webhook_page(hook, latest.items, now(), dialog, names),
+        webhook=webhook_page.make_webhook_page(hook, latest.items, now(), dialog, names),
         missing=missing,
-        charts_shown=make_webhook_charts(spans, period),
+        charts_shown=webhook_page.make_webhook_charts(spans, period),
         withheld=withheld,
-        waiting=waiting_words(count_retrying(ports(), actor(), key)) if sends else "",
+        waiting=webhook_page.waiting_words(count_retrying(ports(), actor(), key)) if sends else "",
         sample_header=sample_header(),
         once=CreatingForm(formdata=None),
         view=view,
         tabs=make_tabs(
-            VIEWS, view, {"events": len(hook.events)}, "console.webhooks.show", key=key
+            webhook_page.VIEWS,
+            view,
+            {"events": len(hook.events)},
+            "console.webhooks.show",
+            key=key,
         ),
     )
 

@@ -9,16 +9,8 @@ from flask import url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.frame import formatting
 from app.console.frame.charts import Kind, Span, StackChart, make_stack_chart
-from app.console.frame.formatting import (
-    amount,
-    clock_element,
-    html_text,
-    local,
-    milliseconds,
-    percent,
-    time_element,
-)
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success
 from app.console.frame.parts import link
@@ -165,16 +157,18 @@ def _summary(items: int, checklist: Checklist | None) -> str:
         )
     if not items:
         return text("All clear.")
-    return html_text("{count} item needs attention.", "{count} items need attention.", count=items)
+    return formatting.html_text(
+        "{count} item needs attention.", "{count} items need attention.", count=items
+    )
 
 
 def _webhook_item(webhook: FailingWebhook, now: datetime) -> AttentionItem:
     values = {"name": webhook.name or text(_UNNAMED), "app": webhook.app_name}
     if webhook.is_disabled:
-        title = html_text("Webhook “{name}” ({app}) is disabled.", **values)
+        title = formatting.html_text("Webhook “{name}” ({app}) is disabled.", **values)
         detail = reason_text(webhook.disabled_reason)
     else:
-        title = html_text("Webhook “{name}” ({app}) is failing.", **values)
+        title = formatting.html_text("Webhook “{name}” ({app}) is failing.", **values)
         detail = _failure(webhook, now)
     return AttentionItem(
         "bad",
@@ -183,20 +177,20 @@ def _webhook_item(webhook: FailingWebhook, now: datetime) -> AttentionItem:
         "console.webhooks.show",
         {"key": webhook.id},
         text("View webhook"),
-        html_text("View webhook {name}", name=webhook.name or text(_UNNAMED)),
+        formatting.html_text("View webhook {name}", name=webhook.name or text(_UNNAMED)),
     )
 
 
 def _failure(webhook: FailingWebhook, now: datetime) -> str:
-    since = clock_element(webhook.failing_since, now) if webhook.failing_since else ""
+    since = formatting.clock_element(webhook.failing_since, now) if webhook.failing_since else ""
     if webhook.last_status:
-        return html_text(
+        return formatting.html_text(
             "Last response: {status}. Failing since {since}. We'll keep retrying and disable it "
             "after 5 days.",
             status=webhook.last_status,
             since=since,
         )
-    return html_text(
+    return formatting.html_text(
         "No response since {since}. We'll keep retrying and disable it after 5 days.", since=since
     )
 
@@ -241,7 +235,7 @@ def _template_items(broken: int) -> Iterable[AttentionItem]:
     if broken:
         yield AttentionItem(
             "warn",
-            html_text(
+            formatting.html_text(
                 "{count} email template can't be used.",
                 "{count} email templates can't be used.",
                 count=broken,
@@ -256,7 +250,7 @@ def _sender_items(kinds: Sequence[MailKind]) -> Iterable[AttentionItem]:
     if kinds:
         yield AttentionItem(
             "warn",
-            html_text(
+            formatting.html_text(
                 "{count} kind of email has no app that can send it.",
                 "{count} kinds of email have no app that can send them.",
                 count=len(kinds),
@@ -274,7 +268,7 @@ def _sender_items(kinds: Sequence[MailKind]) -> Iterable[AttentionItem]:
 def _provider_item(provider: ProviderStatus) -> AttentionItem:
     return AttentionItem(
         "bad",
-        html_text("{provider} doesn't respond.", provider=provider.name),
+        formatting.html_text("{provider} doesn't respond.", provider=provider.name),
         text("People can't sign in with it right now. Passwords and apps keep working."),
     )
 
@@ -284,10 +278,12 @@ def _provider_settings_items(seen: Overview) -> Iterable[AttentionItem]:
     for provider in seen.providers:
         words = []
         if provider.waits:
-            title = html_text("Changes to {name} aren't confirmed.", name=provider.name)
+            title = formatting.html_text("Changes to {name} aren't confirmed.", name=provider.name)
             words.append((title, text(_UNCONFIRMED)))
         if provider.is_active and provider.serves_staff_of_any_client:
-            title = html_text("{name} accepts tokens of any client.", name=provider.name)
+            title = formatting.html_text(
+                "{name} accepts tokens of any client.", name=provider.name
+            )
             words.append((title, text(ANY_CLIENT)))
         for title, detail in words:
             item = AttentionItem("warn", title, detail)
@@ -327,7 +323,7 @@ def _password_login(mode: PasswordLoginMode, people: PeopleCounts | None) -> Sta
     label, sentence = map(text, words)
     if people is None or not people.staff_sessions:
         return StatusCard(state, label, (sentence,))
-    sessions = html_text(
+    sessions = formatting.html_text(
         "{count:,} staff session started with a password or passkey.",
         "{count:,} staff sessions started with a password or passkey.",
         count=people.staff_sessions,
@@ -345,7 +341,7 @@ def _storefront(seen: Overview) -> StatusCard:
     anyone = text(_ANYONE)
     if seen.traffic is None or not seen.traffic.from_outside:
         return StatusCard("ok", text("Open"), (anyone,))
-    requests = html_text(
+    requests = formatting.html_text(
         "Customers and visitors sent {count:,} request in the last hour.",
         "Customers and visitors sent {count:,} requests in the last hour.",
         count=seen.traffic.from_outside,
@@ -367,42 +363,44 @@ def _single_sign_on(active: list[ProviderStatus], now: datetime) -> StatusCard:
 
 def _provider_answer(provider: ProviderStatus, now: datetime) -> Markup:
     if provider.answered_at is None:
-        return html_text("{provider} is active.", provider=provider.name)
-    moment = time_element(provider.answered_at, now)
-    return html_text("{provider} responded {moment}.", provider=provider.name, moment=moment)
+        return formatting.html_text("{provider} is active.", provider=provider.name)
+    moment = formatting.time_element(provider.answered_at, now)
+    return formatting.html_text(
+        "{provider} responded {moment}.", provider=provider.name, moment=moment
+    )
 
 
 def _delivery_statistics(day: DeliveryDay | None) -> Iterable[Statistic]:
     if day is None:
         return
-    yield Statistic(text("Deliveries"), amount(day.total), _growth(day))
+    yield Statistic(text("Deliveries"), formatting.amount(day.total), _growth(day))
     share, before = day.first_try_share, day.first_try_share_before
     yield Statistic(
         text("Delivered on first attempt"),
-        _NO_NUMBER if share is None else percent(share, 1),
+        _NO_NUMBER if share is None else formatting.percent(share, 1),
         text("No earlier deliveries")
         if before is None
-        else html_text("Previous day: {share}", share=percent(before, 1)),
+        else formatting.html_text("Previous day: {share}", share=formatting.percent(before, 1)),
     )
     if day.times is None:
         yield Statistic(text("Median response time"), _NO_NUMBER, text("No responses"))
         return
-    slowest = html_text(
+    slowest = formatting.html_text(
         "Slowest: {app}, {duration}",
         app=day.times.slowest.app_name,
-        duration=milliseconds(1000 * day.times.slowest.duration),
+        duration=formatting.milliseconds(1000 * day.times.slowest.duration),
     )
-    median = milliseconds(1000 * day.times.median)
+    median = formatting.milliseconds(1000 * day.times.median)
     yield Statistic(text("Median response time"), median, slowest)
 
 
 def _growth(day: DeliveryDay) -> str:
     if day.growth is None:
         return text("None the previous day")
-    share = percent(abs(day.growth))
+    share = formatting.percent(abs(day.growth))
     if day.growth >= 0:
-        return html_text("{share} more than the previous day", share=share)
-    return html_text("{share} fewer than the previous day", share=share)
+        return formatting.html_text("{share} more than the previous day", share=share)
+    return formatting.html_text("{share} fewer than the previous day", share=share)
 
 
 def _traffic_statistics(traffic: TrafficCounts | None) -> Iterable[Statistic]:
@@ -410,8 +408,8 @@ def _traffic_statistics(traffic: TrafficCounts | None) -> Iterable[Statistic]:
         return
     refused = text("None unauthorized")
     if traffic.refused:
-        refused = html_text("{number:,} unauthorized", number=traffic.refused)
-    yield Statistic(text("API requests"), amount(traffic.requests), refused)
+        refused = formatting.html_text("{number:,} unauthorized", number=traffic.refused)
+    yield Statistic(text("API requests"), formatting.amount(traffic.requests), refused)
 
 
 _OUTCOMES = (
@@ -432,7 +430,7 @@ def _deliveries_chart(day: DeliveryDay) -> StackChart:
 
 
 def _deliveries_url(hour: Span) -> str:
-    began = local(hour.began)
+    began = formatting.local(hour.began)
     last = began + timedelta(hours=1)
     values = {"from": began.strftime(MOMENT), "to": last.strftime(MOMENT)}
     return url_for("console.deliveries.index", **values)  # type: ignore[arg-type]
@@ -452,9 +450,9 @@ def _sentence(entry: AuditEntry) -> Markup:
     values = {"actor": who_did(entry), "action": what_was_done(entry)}
     subject = done_to(entry)
     if not subject:
-        return html_text("{actor} {action}", **values)
+        return formatting.html_text("{actor} {action}", **values)
     shown = link(subject, "console.audit.show", key=entry.id)
-    return html_text(Markup("{actor} {action} {subject}"), subject=shown, **values)
+    return formatting.html_text(Markup("{actor} {action} {subject}"), subject=shown, **values)
 
 
 blueprint = PageGroup(

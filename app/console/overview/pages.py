@@ -19,7 +19,7 @@ from app.console.account import (
     sign_in_code,
 )
 from app.console.account.second_factors import redirect_to_second_factor
-from app.console.frame import assets, metadata, page_layout, saved_filters, submissions
+from app.console.frame import assets, metadata, page_layout, saved_filters, session, submissions
 from app.console.frame.assets import state_icon
 from app.console.frame.errors import register_console_errors, run_again_if_stale, to_sign_in
 from app.console.frame.formatting import FILTERS, html_text, use_time_zone
@@ -35,16 +35,6 @@ from app.console.frame.page_layout import (
 )
 from app.console.frame.permissions import by_area, dashed_note
 from app.console.frame.reauthentication import proved_first
-from app.console.frame.session import (
-    actor,
-    caller,
-    is_by_passkey,
-    is_signed_in,
-    ports,
-    record_activity,
-    remember_change,
-    set_up_sessions,
-)
 from app.console.frame.submissions import PROOFS, keep_console_answer
 from app.console.integrations import (
     app_installation,
@@ -195,7 +185,7 @@ def mount_console(app: Flask) -> None:
     """Mount the console below ``/console/``; other paths have no overhead."""
     app.config.update(WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_TIME_LIMIT=None)
     _csrf.init_app(app)
-    set_up_sessions(app)
+    session.set_up_sessions(app)
     for name, function in {**FILTERS, "by_area": by_area, "dashed_note": dashed_note}.items():
         app.add_template_filter(function, name)
     app.add_template_global(html_text, "text")
@@ -249,26 +239,26 @@ def unknown_page(address: str) -> BaseResponse:
 def guard() -> BaseResponse | None:
     """Require a session for every page, and a CSRF token for every change."""
     endpoint = request.endpoint or ""
-    use_time_zone(caller().user.time_zone if is_signed_in() else None)
+    use_time_zone(session.caller().user.time_zone if session.is_signed_in() else None)
     use_language(_language())
-    if not is_signed_in():
+    if not session.is_signed_in():
         if endpoint not in OPEN:
             return to_sign_in()
-    elif caller().access in _STOPPED and endpoint not in WORTHLESS_TOO:
+    elif session.caller().access in _STOPPED and endpoint not in WORTHLESS_TOO:
         return page(
             "session_restricted.html",
             HTTPStatus.FORBIDDEN,
-            sign_in_options=show_sign_in_options(ports(), actor()),
-            linked=show_own_sign_in_methods(ports(), actor()).providers,
-            is_by_passkey=is_by_passkey(),
+            sign_in_options=show_sign_in_options(session.ports(), session.actor()),
+            linked=show_own_sign_in_methods(session.ports(), session.actor()).providers,
+            is_by_passkey=session.is_by_passkey(),
             next_path=own_path(request.full_path.rstrip("?")),
         )
     else:
-        record_activity()
+        session.record_activity()
     if endpoint not in UPLOADS:
         request.max_content_length = _MAX_FORM_SIZE
     _csrf.protect()
-    if not is_signed_in():
+    if not session.is_signed_in():
         return None
     return redirect_to_second_factor(endpoint)
 
@@ -277,25 +267,25 @@ def _counts() -> bool:
     """Whether the form that was sent counts or uses up something."""
     if request.endpoint in COUNTED:
         return True
-    proves = is_signed_in() and any(name in request.form for name in PROOFS)
+    proves = session.is_signed_in() and any(name in request.form for name in PROOFS)
     return proves and request.endpoint not in UPLOADS
 
 
 def _language() -> str:
     """Return the language of the page, as docs/translations.md has it."""
-    if not is_signed_in():
+    if not session.is_signed_in():
         return (
             chosen_language()
             or browser_language()
-            or shipped_tag(show_default_language(ports(), anonymous_actor()))
+            or shipped_tag(show_default_language(session.ports(), anonymous_actor()))
             or ENGLISH
         )
-    return person_language(caller().user.language_code)
+    return person_language(session.caller().user.language_code)
 
 
 def add_headers(answer: Response) -> Response:
     """Forbid caching and framing of every page, and remember changes and the language."""
-    remember_change(ports(), answer)
+    session.remember_change(session.ports(), answer)
     keep_language(answer)
     for name, value in HEADERS:
         answer.headers.setdefault(name, value)

@@ -24,18 +24,10 @@ from app.services.accounts.password_resets import send_reset_link
 from app.services.authorization.register import needs_proof
 from app.services.imports.exports import export_person
 from app.services.oauth.consents import disconnect_program_of_user
+from app.services.people import user_status
 from app.services.people.customers import delete_customer
 from app.services.people.erasure import erase_person
 from app.services.people.staff import delete_staff
-from app.services.people.user_status import (
-    activate_user,
-    deactivate_user,
-    end_user_session,
-    reset_second_factors,
-    show_person,
-    sign_out_user,
-    unblock_account,
-)
 from app.web.translation import text
 
 _LINK_SENT = translatable("Password reset link sent to {email}.")
@@ -52,13 +44,15 @@ blueprint = Blueprint("account_actions", __name__, url_prefix="/people")
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """Return the page of an account, among the staff or the customers."""
-    return redirect_to(_page_of(show_person(ports(), actor(), key).user), key=key)
+    return redirect_to(_page_of(user_status.show_person(ports(), actor(), key).user), key=key)
 
 
 @blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
     return _act(
-        key, translatable("Activated {name}."), lambda: activate_user(ports(), actor(), key)
+        key,
+        translatable("Activated {name}."),
+        lambda: user_status.activate_user(ports(), actor(), key),
     )
 
 
@@ -68,7 +62,7 @@ def deactivate(key: int) -> BaseResponse:
     return _act(
         key,
         translatable("Deactivated {name} and ended all their sessions."),
-        lambda: deactivate_user(ports(), actor(), key),
+        lambda: user_status.deactivate_user(ports(), actor(), key),
     )
 
 
@@ -113,7 +107,7 @@ def erase(key: int) -> BaseResponse:
 def sign_out(key: int) -> BaseResponse:
     user = _user(key)
     try:
-        ended = sign_out_user(ports(), actor(), key)
+        ended = user_status.sign_out_user(ports(), actor(), key)
     except Refused as refused:
         return _refused(user, refused)
     message = text(
@@ -131,7 +125,7 @@ def reset_factors(key: int) -> BaseResponse:
     return _act(
         key,
         translatable("Reset the second factors of {name} and ended all their sessions."),
-        lambda: reset_second_factors(ports(), actor(), to_global_id("User", key)),
+        lambda: user_status.reset_second_factors(ports(), actor(), to_global_id("User", key)),
     )
 
 
@@ -140,7 +134,7 @@ def end_session(key: int, session_id: int) -> BaseResponse:
     return _act(
         key,
         translatable("Session ended."),
-        lambda: end_user_session(ports(), actor(), key, session_id),
+        lambda: user_status.end_user_session(ports(), actor(), key, session_id),
         view="sessions",
     )
 
@@ -161,7 +155,7 @@ def unblock(key: int) -> BaseResponse:
     return _act(
         key,
         translatable("Unblocked the account of {name}."),
-        lambda: unblock_account(ports(), actor(), key),
+        lambda: user_status.unblock_account(ports(), actor(), key),
     )
 
 
@@ -202,7 +196,7 @@ def _act(
 
 
 def _user(key: int) -> User:
-    return show_person(ports(), actor(), key).user
+    return user_status.show_person(ports(), actor(), key).user
 
 
 def _page_of(user: User) -> str:

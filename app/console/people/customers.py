@@ -14,31 +14,9 @@ from app.console.frame.page_layout import page, redirect_to, redirect_with_succe
 from app.console.frame.parts import Pill, Question, make_tabs, moment, pill
 from app.console.frame.session import actor, now, ports, require
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, reader
+from app.console.people import person_page
 from app.console.people.account_actions import proof_before
 from app.console.people.mails import newest_mails
-from app.console.people.person_page import (
-    CUSTOMER_VIEWS,
-    NEWEST_PEOPLE,
-    PEOPLE_BY_NAME,
-    PEOPLE_FILTERS,
-    AccountActions,
-    OriginFacts,
-    PersonForm,
-    SessionsTable,
-    account_actions,
-    account_dialog,
-    asked_view,
-    details_of,
-    edited_person,
-    email_below_name,
-    factor_rows,
-    name_of,
-    origin_facts,
-    person_cell,
-    person_metadata_card,
-    sessions_table,
-    status_pill,
-)
 from app.console.people.sign_in_checks import make_sign_in_card
 from app.domain.accounts.addresses import Address, postal_lines
 from app.domain.accounts.languages import ENGLISH
@@ -119,9 +97,9 @@ class CustomerPage:
     email_status: str
     can_edit: bool
     can_end_sessions: bool
-    sessions: SessionsTable
-    actions: AccountActions
-    origin: OriginFacts | None
+    sessions: person_page.SessionsTable
+    actions: person_page.AccountActions
+    origin: person_page.OriginFacts | None
     orders_caption: str
     orders: tuple[OrderRow, ...] | None
     addresses: AddressList
@@ -136,26 +114,26 @@ def make_customer_page(
     question_name: str = "",
 ) -> CustomerPage:
     user = person.user
-    pills = [status_pill(user)]
+    pills = [person_page.status_pill(user)]
     if not user.is_confirmed:
         pills.append(Pill("warn", text("Email not confirmed")))
     can_act = viewer.can_edit and viewer.is_manageable
     return CustomerPage(
-        name=name_of(user),
-        email=email_below_name(user),
+        name=person_page.name_of(user),
+        email=person_page.email_below_name(user),
         pills=tuple(pills),
         email_status=text("Confirmed") if user.is_confirmed else text("Not confirmed"),
         can_edit=viewer.can_edit,
         can_end_sessions=can_act,
-        sessions=sessions_table(person),
-        origin=origin_facts(person),
-        actions=account_actions(
+        sessions=person_page.sessions_table(person),
+        origin=person_page.origin_facts(person),
+        actions=person_page.account_actions(
             person, is_manageable=viewer.is_manageable, holds_all=viewer.holds_all
         ),
-        orders_caption=text("Latest orders of {name}", name=name_of(user)),
+        orders_caption=text("Latest orders of {name}", name=person_page.name_of(user)),
         orders=tuple(_order(order) for order in orders) if viewer.sees_orders else None,
         addresses=_addresses(addresses),
-        dialog=account_dialog(question_name, person) if can_act else None,
+        dialog=person_page.account_dialog(question_name, person) if can_act else None,
     )
 
 
@@ -163,7 +141,7 @@ def customer_status(user: User) -> Pill:
     """Return whether a customer can sign in, as far as their account goes."""
     if user.is_active and not user.is_confirmed:
         return Pill("", text("Not confirmed"))
-    return status_pill(user)
+    return person_page.status_pill(user)
 
 
 def _addresses(addresses: Sequence[Address]) -> AddressList:
@@ -238,13 +216,13 @@ CUSTOMERS = ListPage[User](
         some="{matching} of {total} customers",
     ),
     read=reader(list_customers, UserFilter),
-    filters=PEOPLE_FILTERS,
-    sorts=(NEWEST_PEOPLE, *PEOPLE_BY_NAME),
+    filters=person_page.PEOPLE_FILTERS,
+    sorts=(person_page.NEWEST_PEOPLE, *person_page.PEOPLE_BY_NAME),
     sorts_matches=True,
     columns=(
         Column(
             "Customer",
-            lambda user: person_cell(user, "console.customers.show"),
+            lambda user: person_page.person_cell(user, "console.customers.show"),
             ("is-cut", "is-most"),
             is_title=True,
         ),
@@ -308,8 +286,10 @@ def save_details(key: int) -> BaseResponse:
     """Save name and email; a change of email is announced to the old one."""
     require(Permission.MANAGE_USERS)
     person, diagnosis = _load_customer(key)
-    stored = details_of(person)
-    form = PersonForm.from_request(stored, edited_person(person.user, "console.customers.show"))
+    stored = person_page.details_of(person)
+    form = person_page.PersonForm.from_request(
+        stored, person_page.edited_person(person.user, "console.customers.show")
+    )
     try:
         if not form.validate():
             values = {**_values(person, "", diagnosis), "form": form}
@@ -322,7 +302,7 @@ def save_details(key: int) -> BaseResponse:
             raise
         values = {**_values(person, "", diagnosis), "form": form}
         return refused_page("customers/show.html", **values)
-    message = text("Saved the details of {name}.", name=name_of(user))
+    message = text("Saved the details of {name}.", name=person_page.name_of(user))
     return redirect_with_success(message, "console.customers.show", key=key)
 
 
@@ -357,20 +337,26 @@ def _values(
         addresses = addresses_of_users(ports(), actor(), (user,))[user.id]
     else:
         addresses = diagnosis.addresses
-    view = asked_view(CUSTOMER_VIEWS, question_name) if viewer.can_edit else "overview"
+    view = (
+        person_page.asked_view(person_page.CUSTOMER_VIEWS, question_name)
+        if viewer.can_edit
+        else "overview"
+    )
     return {
         "view": view,
-        "tabs": make_tabs(CUSTOMER_VIEWS, view, {}, "console.customers.show", key=user.id)
+        "tabs": make_tabs(
+            person_page.CUSTOMER_VIEWS, view, {}, "console.customers.show", key=user.id
+        )
         if viewer.can_edit
         else (),
         "user": user,
         "customer": make_customer_page(person, viewer, orders, addresses, question_name),
-        "factors": factor_rows(user) if view == "sessions" else (),
+        "factors": person_page.factor_rows(user) if view == "sessions" else (),
         "programs": list_programs_of_user(ports(), actor(), user) if view == "account" else (),
         "sign_in": diagnosis and make_sign_in_card(diagnosis, actor(), now()),
-        "metadata": person_metadata_card(
+        "metadata": person_page.person_metadata_card(
             person, "console.customers.show", request.args, is_manageable=viewer.is_manageable
         ),
-        "form": PersonForm.showing(details_of(person)),
+        "form": person_page.PersonForm.showing(person_page.details_of(person)),
         "mails": newest_mails(user.id) if can_call(actor(), list_mails) else None,
     }

@@ -23,17 +23,8 @@ from app.console.frame.parts import Consequence, Question, icon, link, small
 from app.console.frame.permissions import PermissionsField, chips
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once
+from app.console.lists import list_page
 from app.console.lists.filters import Sort, search
-from app.console.lists.list_page import (
-    Column,
-    EmptyState,
-    ListPage,
-    RowCount,
-    Turns,
-    pager_links,
-    reader,
-    requested_page,
-)
 from app.console.people.person_page import email_below_name, name_of
 from app.domain.accounts.search import UserFilter
 from app.domain.accounts.users import User
@@ -245,32 +236,32 @@ def _members_link(group: PermissionGroup) -> str:
     return link(words, "console.staff.index", "lk-hit", group=group.id)
 
 
-GROUPS = ListPage[PermissionGroup](
+GROUPS = list_page.ListPage[PermissionGroup](
     template="groups/index.html",
     title="Groups",
     intro="Groups give their members permissions.",
     label="Groups",
     filter_label="Filter groups",
     caption="Groups",
-    count=RowCount(
+    count=list_page.RowCount(
         none="No groups",
         no_match="No matching groups",
         one="1 group",
         many="{count} groups",
         some="{matching} of {total} groups",
     ),
-    read=reader(list_groups, GroupFilter),
+    read=list_page.reader(list_groups, GroupFilter),
     filters=(search("Name"),),
     sorts=(
         Sort("name", "Name"),
         Sort("members", "Most members", {"by_members": True, "descending": True}),
     ),
     columns=(
-        Column("Group", _title, ("is-cut",), is_title=True),
-        Column(
+        list_page.Column("Group", _title, ("is-cut",), is_title=True),
+        list_page.Column(
             "Permissions", lambda group: first_labels(group.permissions), ("is-cut", "is-most")
         ),
-        Column("Members", _members_link, ("is-num", "is-state")),
+        list_page.Column("Members", _members_link, ("is-num", "is-state")),
     ),
     file="groups",
     file_columns={
@@ -280,7 +271,7 @@ GROUPS = ListPage[PermissionGroup](
         "members": lambda group: group.members,
     },
     hint="Try another name.",
-    empty=EmptyState(
+    empty=list_page.EmptyState(
         "people",
         "No groups yet",
         "Create a group for each role: Support manages orders, Developers manage apps.",
@@ -482,9 +473,11 @@ def _edited_thing(group: PermissionGroup) -> EditedThing:
 
 
 def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object]:
-    members = list_staff(ports(), actor(), requested_page(), UserFilter(group_id=group.id))
+    members = list_staff(
+        ports(), actor(), list_page.requested_page(), UserFilter(group_id=group.id)
+    )
     # The response to a form has no URL that could lead to other pages.
-    turned = pager_links(members) if request.method == "GET" else Turns()
+    turned = list_page.pager_links(members) if request.method == "GET" else list_page.Turns()
     return {
         "group": group,
         "shown": make_group_page(group, members.items, actor(), question_name),

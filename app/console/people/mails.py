@@ -3,32 +3,16 @@
 from flask import abort, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.frame import page_layout
 from app.console.frame.formatting import breakable
 from app.console.frame.navigation import EMAILS, Entry, Heading, PageGroup
-from app.console.frame.page_layout import (
-    WRITTEN,
-    mail_message,
-    mail_pill,
-    page,
-    redirect_with_error,
-    redirect_with_success,
-    set_password_url,
-)
 from app.console.frame.parts import lines, link, moment, pill
 from app.console.frame.session import actor, ports
 from app.console.lists.filters import ListOrder, choice, day_filters, search
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, Table, reader
 from app.domain.authorization.permissions import Permission
+from app.domain.mails import mail_log
 from app.domain.mails.mail import KIND_LABELS, MailKind
-from app.domain.mails.mail_log import (
-    MAX_TEXT_LENGTH,
-    STATUS_LABELS,
-    MailEntry,
-    MailFilter,
-    MailStatus,
-    error_problem,
-    kind_label,
-)
 from app.domain.values.errors import Refused
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import translatable
@@ -56,33 +40,33 @@ _ANEW = translatable(
 _NEEDED = translatable("To send this email again, you need the permission “{permission}”.")
 
 
-def _app(mail: MailEntry) -> str:
+def _app(mail: mail_log.MailEntry) -> str:
     """Return the name of the app that sent an email, or that it waits for."""
     return mail.sent_by or mail.waits_for or ""
 
 
-def _error(mail: MailEntry) -> str:
-    return problem_text(error_problem(mail.error)) if mail.error else ""
+def _error(mail: mail_log.MailEntry) -> str:
+    return problem_text(mail_log.error_problem(mail.error)) if mail.error else ""
 
 
-def _account_url(mail: MailEntry) -> str:
+def _account_url(mail: mail_log.MailEntry) -> str:
     if mail.is_staff is None or mail.user_id is None:
         return ""
     endpoint, permission = _PAGES[mail.is_staff]
     return url_for(endpoint, key=mail.user_id) if actor().holds(permission) else ""
 
 
-def _name(mail: MailEntry) -> str:
+def _name(mail: mail_log.MailEntry) -> str:
     return text("{first} {last}", first=mail.first_name, last=mail.last_name).strip()
 
 
-def _resend(mail: MailEntry) -> tuple[str, str]:
+def _resend(mail: mail_log.MailEntry) -> tuple[str, str]:
     """Return what sending it again does, or why it can't be, and the button's label."""
-    if mail.status is MailStatus.QUEUED:
+    if mail.status is mail_log.MailStatus.QUEUED:
         return text(_QUEUED), ""
-    if mail.status is MailStatus.WAITING:
+    if mail.status is mail_log.MailStatus.WAITING:
         return text(_APP_WAITS), text("Send without the app")
-    if mail.status is MailStatus.DEFERRED:
+    if mail.status is mail_log.MailStatus.DEFERRED:
         return text(_WAITING), text("Retry now")
     problem = resend_problem(mail)
     if problem is not None:
@@ -93,21 +77,23 @@ def _resend(mail: MailEntry) -> tuple[str, str]:
     return text(_ANEW), text("Resend")
 
 
-_KIND = Column[MailEntry](
+_KIND = Column[mail_log.MailEntry](
     "Email",
-    lambda mail: link(text(kind_label(mail.kind)), "console.mails.show", key=mail.id),
+    lambda mail: link(text(mail_log.kind_label(mail.kind)), "console.mails.show", key=mail.id),
     ("is-cut", "is-some"),
     is_title=True,
 )
 _RECIPIENT = "Recipient"
-_OUTCOME = Column[MailEntry](
+_OUTCOME = Column[mail_log.MailEntry](
     "Result",
-    lambda mail: lines(pill(mail_pill(mail)), _error(mail) or _app(mail)),
+    lambda mail: lines(pill(page_layout.mail_pill(mail)), _error(mail) or _app(mail)),
     ("is-cut", "is-state"),
 )
-_TIME = Column[MailEntry]("Time", lambda mail: moment(mail.created_at), ("is-num", "is-when"))
+_TIME = Column[mail_log.MailEntry](
+    "Time", lambda mail: moment(mail.created_at), ("is-num", "is-when")
+)
 
-MAILS = ListPage[MailEntry](
+MAILS = ListPage[mail_log.MailEntry](
     template="mails/index.html",
     title="Emails",
     label="Emails",
@@ -120,10 +106,10 @@ MAILS = ListPage[MailEntry](
         many="{count} emails",
         some="{matching} of {total} emails",
     ),
-    read=reader(list_mails, MailFilter),
+    read=reader(list_mails, mail_log.MailFilter),
     filters=(
-        search("Search", "Name or email", longest=MAX_TEXT_LENGTH, argument="text"),
-        choice("result", "Result", STATUS_LABELS, MailStatus, argument="status"),
+        search("Search", "Name or email", longest=mail_log.MAX_TEXT_LENGTH, argument="text"),
+        choice("result", "Result", mail_log.STATUS_LABELS, mail_log.MailStatus, argument="status"),
         choice("kind", "Email", KIND_LABELS, MailKind),
         *day_filters(),
     ),
@@ -188,19 +174,21 @@ def show(key: int) -> BaseResponse:
     mail = show_mail(ports(), actor(), key)
     if mail is None:
         abort(404)
-    kind, (note, action) = text(kind_label(mail.kind)), _resend(mail)
-    return page(
+    kind, (note, action) = text(mail_log.kind_label(mail.kind)), _resend(mail)
+    return page_layout.page(
         "mails/show.html",
         mail=mail,
         kind=kind,
         title=text("{kind} to {recipient}", kind=kind, recipient=mail.recipient),
         name=_name(mail),
         account_url=_account_url(mail),
-        result=mail_pill(mail),
+        result=page_layout.mail_pill(mail),
         app=_app(mail),
         error=_error(mail),
-        next_label=text(_WAITS if mail.status is MailStatus.WAITING else _NEXT),
-        sent_label=text(_APP_ACCEPTED) if mail.sent_by else mail_message(_ACCEPTED, WRITTEN),
+        next_label=text(_WAITS if mail.status is mail_log.MailStatus.WAITING else _NEXT),
+        sent_label=text(_APP_ACCEPTED)
+        if mail.sent_by
+        else page_layout.mail_message(_ACCEPTED, page_layout.WRITTEN),
         resend_note=note,
         action=action,
     )
@@ -210,21 +198,23 @@ def show(key: int) -> BaseResponse:
 def resend(key: int) -> BaseResponse:
     """Send the email again, with a new link unless it still waits."""
     try:
-        sent = resend_mail(ports(), actor(), key, set_password_url())
+        sent = resend_mail(ports(), actor(), key, page_layout.set_password_url())
     except Refused as refused:
         if show_mail(ports(), actor(), key) is None:
             abort(404)
-        return redirect_with_error(refused, "console.mails.show", key=key)
+        return page_layout.redirect_with_error(refused, "console.mails.show", key=key)
     message = text("A new email was queued for {recipient}.", recipient=sent.recipient)
     if sent.id == key:
         message = text("Retrying the email to {recipient} now.", recipient=sent.recipient)
-    return redirect_with_success(message, "console.mails.show", key=sent.id)
+    return page_layout.redirect_with_success(message, "console.mails.show", key=sent.id)
 
 
-def newest_mails(user_id: int) -> Table[MailEntry]:
+def newest_mails(user_id: int) -> Table[mail_log.MailEntry]:
     """Return the newest emails to a person, for their page."""
-    found = list_mails(ports(), actor(), PageRequest(_NEWEST), MailFilter(user_id=user_id))
-    recipient = Column[MailEntry](
+    found = list_mails(
+        ports(), actor(), PageRequest(_NEWEST), mail_log.MailFilter(user_id=user_id)
+    )
+    recipient = Column[mail_log.MailEntry](
         _RECIPIENT, lambda mail: lines(breakable(mail.recipient)), ("is-wide",)
     )
     return Table((_KIND, recipient, _OUTCOME, _TIME), found.items)

@@ -7,18 +7,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, SelectMultipleField, StringField
 from wtforms.validators import InputRequired
 
+from app.console.frame import page_layout
 from app.console.frame.forms import EditForm
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import (
-    form_page,
-    mail_message,
-    page,
-    redirect_to,
-    redirect_with_error,
-    redirect_with_success,
-    refused_page,
-    set_password_url,
-)
 from app.console.frame.parts import make_tabs
 from app.console.frame.permissions import PermissionsField
 from app.console.frame.session import actor, ports, require
@@ -32,24 +23,10 @@ from app.console.lists.list_page import (
     reader,
     requested_page,
 )
-from app.console.people import groups
+from app.console.people import groups, person_page
 from app.console.people.account_actions import proof_before
 from app.console.people.groups import GroupChoice, every_group, group_choice, group_names
 from app.console.people.mails import newest_mails
-from app.console.people.person_page import (
-    NEWEST_PEOPLE,
-    OLDEST_PEOPLE,
-    PEOPLE_BY_NAME,
-    PEOPLE_FILTERS,
-    STAFF_VIEWS,
-    PersonForm,
-    asked_view,
-    details_of,
-    edited_person,
-    factor_rows,
-    name_of,
-    person_metadata_card,
-)
 from app.console.people.staff_pages import SIGN_IN_METHODS, make_staff_page, staff_columns
 from app.domain.accounts.search import SignInMethod, UserFilter
 from app.domain.accounts.users import User
@@ -105,7 +82,7 @@ def show_matrix() -> BaseResponse:
     """Permissions against groups, or against people (``by=people``)."""
     by_people = request.args.get("by") == "people"
     columns, found, count = _people_columns() if by_people else _group_columns()
-    return page(
+    return page_layout.page(
         "staff/matrix.html",
         by_people=by_people,
         columns=columns,
@@ -119,7 +96,10 @@ def show_matrix() -> BaseResponse:
 def _people_columns() -> tuple[list[MatrixColumn], Page[object], RowCount]:
     found = list_staff(ports(), actor(), requested_page(MATRIX_COLUMNS))
     return (
-        [MatrixColumn(person.id, name_of(person), person.permissions) for person in found.items],
+        [
+            MatrixColumn(person.id, person_page.name_of(person), person.permissions)
+            for person in found.items
+        ],
         found,
         PEOPLE_COUNT,
     )
@@ -161,17 +141,19 @@ def invite() -> BaseResponse:
             return create_once(form, lambda: _invite(form, ticked))
     groups = every_group()
     chosen = [group.id for group in groups if to_global_id("Group", group.id) in ticked]
-    return form_page("staff/invite.html", form, groups=group_choice(groups, chosen, actor()))
+    return page_layout.form_page(
+        "staff/invite.html", form, groups=group_choice(groups, chosen, actor())
+    )
 
 
 @invitations_blueprint.post("/<key:key>/resend")
 def resend(key: int) -> BaseResponse:
     try:
-        resend_invitation(ports(), actor(), key, set_password_url())
+        resend_invitation(ports(), actor(), key, page_layout.set_password_url())
     except Refused as refused:
-        return redirect_with_error(refused, "console.staff.show", key=key)
-    return redirect_with_success(
-        mail_message(
+        return page_layout.redirect_with_error(refused, "console.staff.show", key=key)
+    return page_layout.redirect_with_success(
+        page_layout.mail_message(
             translatable("Invitation sent again. Earlier links stopped working."),
             translatable(
                 "No mail server is set up. The invitation was written to a file on the server. "
@@ -189,7 +171,7 @@ def make_link(key: int) -> BaseResponse:
     try:
         return create_once(CreatingForm(), lambda: _create_link(key))
     except Refused as refused:
-        return redirect_with_error(refused, "console.staff.show", key=key)
+        return page_layout.redirect_with_error(refused, "console.staff.show", key=key)
 
 
 def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
@@ -198,10 +180,10 @@ def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
         form.first_name.data or "",
         form.last_name.data or "",
         groups=groups,
-        redirect_url=set_password_url(),
+        redirect_url=page_layout.set_password_url(),
     )
     user = create_staff(ports(), actor(), new)
-    message = mail_message(
+    message = page_layout.mail_message(
         translatable("Invitation sent to {email}."),
         translatable(
             "No mail server is set up. The invitation for {email} was written to a file on the "
@@ -213,7 +195,7 @@ def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
 
 
 def _create_link(key: int) -> Created:
-    link = create_invitation_link(ports(), actor(), key, set_password_url())
+    link = create_invitation_link(ports(), actor(), key, page_layout.set_password_url())
     message = text("Invitation link created. Earlier links stopped working.")
     return Created(message, "console.staff.show", {"key": key}, link)
 
@@ -228,11 +210,11 @@ STAFF = ListPage[User](
     count=PEOPLE_COUNT,
     read=reader(list_staff, UserFilter),
     filters=(
-        *PEOPLE_FILTERS,
+        *person_page.PEOPLE_FILTERS,
         choice("group", "Group", {}, row_key, argument="group_id"),
         choice("by", "Signs in with", SIGN_IN_METHODS, SignInMethod, argument="signs_in_by"),
     ),
-    sorts=(OLDEST_PEOPLE, NEWEST_PEOPLE, *PEOPLE_BY_NAME),
+    sorts=(person_page.OLDEST_PEOPLE, person_page.NEWEST_PEOPLE, *person_page.PEOPLE_BY_NAME),
     sorts_matches=True,
     file="staff",
     file_columns={
@@ -305,30 +287,32 @@ def show(key: int) -> BaseResponse:
     require(Permission.MANAGE_STAFF)
     person = show_person(ports(), actor(), key)
     if not person.user.is_staff:
-        return redirect_to("console.customers.show", key=key)
+        return page_layout.redirect_to("console.customers.show", key=key)
     question_name = request.args.get("ask", "")
     proof = proof_before(question_name, person.user)
-    return proof or page("staff/show.html", **_values(person, question_name))
+    return proof or page_layout.page("staff/show.html", **_values(person, question_name))
 
 
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
     """Save name and email; a change of email is announced to the old one."""
     person = show_person(ports(), actor(), key)
-    stored = details_of(person)
-    form = PersonForm.from_request(stored, edited_person(person.user, _PAGE))
+    stored = person_page.details_of(person)
+    form = person_page.PersonForm.from_request(
+        stored, person_page.edited_person(person.user, _PAGE)
+    )
     changes = StaffChanges(details=replace(form.details, seen=stored))
     try:
         if not form.validate():
-            return refused_page("staff/show.html", **{**_values(person), "form": form})
+            return page_layout.refused_page("staff/show.html", **{**_values(person), "form": form})
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
         form.refuse(refused)
         if form.form_errors:
             raise
-        return refused_page("staff/show.html", **{**_values(person), "form": form})
-    message = text("Saved the details of {name}.", name=name_of(user))
-    return redirect_with_success(message, "console.staff.show", key=key)
+        return page_layout.refused_page("staff/show.html", **{**_values(person), "form": form})
+    message = text("Saved the details of {name}.", name=person_page.name_of(user))
+    return page_layout.redirect_with_success(message, "console.staff.show", key=key)
 
 
 @blueprint.post("/<key:key>/groups")
@@ -337,37 +321,39 @@ def save_groups(key: int) -> BaseResponse:
     person = show_person(ports(), actor(), key)
     choice = _choice_of(person)
     offered = {"groups": [(chip.id, chip.name) for chip in choice.chips]}
-    form = GroupsForm.from_request(_chosen(choice), edited_person(person.user, _PAGE), offered)
+    form = GroupsForm.from_request(
+        _chosen(choice), person_page.edited_person(person.user, _PAGE), offered
+    )
     had, chosen = frozenset(_chosen(choice)["groups"]), frozenset(form.groups.data)
     if not form.validate():
         chips = tuple(replace(chip, is_chosen=chip.id in chosen) for chip in choice.chips)
         values = _values(person, choice=replace(choice, chips=chips))
-        return refused_page("staff/show.html", **values)
+        return page_layout.refused_page("staff/show.html", **values)
     changes = StaffChanges(add_groups=tuple(chosen - had), remove_groups=tuple(had - chosen))
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
-        return redirect_with_error(refused, "console.staff.show", key=key)
-    message = text("{name} isn't in any group now.", name=name_of(user))
+        return page_layout.redirect_with_error(refused, "console.staff.show", key=key)
+    message = text("{name} isn't in any group now.", name=person_page.name_of(user))
     if user.groups:
         names = enumeration(group.name for group in user.groups)
-        message = text("Groups of {name}: {groups}.", name=name_of(user), groups=names)
-    return redirect_with_success(message, "console.staff.show", key=key)
+        message = text("Groups of {name}: {groups}.", name=person_page.name_of(user), groups=names)
+    return page_layout.redirect_with_success(message, "console.staff.show", key=key)
 
 
 @blueprint.post("/<key:key>/permissions")
 def save_permissions(key: int) -> BaseResponse:
     """Remove the direct permissions that were unticked since the page was shown."""
     person = show_person(ports(), actor(), key)
-    form = DirectForm.from_request(_direct(person), edited_person(person.user, _PAGE))
+    form = DirectForm.from_request(_direct(person), person_page.edited_person(person.user, _PAGE))
     had = known_permissions(_direct(person)["permissions"])
     changes = StaffChanges(remove_permissions=had - form.permissions.chosen)
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
-        return redirect_with_error(refused, "console.staff.show", key=key)
-    message = text("Saved the direct permissions of {name}.", name=name_of(user))
-    return redirect_with_success(message, "console.staff.show", key=key)
+        return page_layout.redirect_with_error(refused, "console.staff.show", key=key)
+    message = text("Saved the direct permissions of {name}.", name=person_page.name_of(user))
+    return page_layout.redirect_with_success(message, "console.staff.show", key=key)
 
 
 def _choice_of(person: Person) -> GroupChoice:
@@ -392,25 +378,29 @@ def _values(
     person: Person, question_name: str = "", choice: GroupChoice | None = None
 ) -> dict[str, object]:
     user = person.user
-    view = asked_view(STAFF_VIEWS, question_name) if choice is None else "permissions"
+    view = (
+        person_page.asked_view(person_page.STAFF_VIEWS, question_name)
+        if choice is None
+        else "permissions"
+    )
     counts = {"permissions": len(user.permissions)}
     stored_choice = _choice_of(person)
     groups = choice or stored_choice
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id]).get(user.id)
     return {
         "view": view,
-        "tabs": make_tabs(STAFF_VIEWS, view, counts, _PAGE, key=user.id),
+        "tabs": make_tabs(person_page.STAFF_VIEWS, view, counts, _PAGE, key=user.id),
         "user": user,
         "member": make_staff_page(person, actor(), groups, methods, question_name),
-        "factors": factor_rows(user) if view == "sessions" else (),
+        "factors": person_page.factor_rows(user) if view == "sessions" else (),
         "programs": list_programs_of_user(ports(), actor(), user) if view == "account" else (),
-        "metadata": person_metadata_card(
+        "metadata": person_page.person_metadata_card(
             person,
             "console.staff.show",
             request.args,
             is_manageable=is_manageable(actor(), user.permissions),
         ),
-        "form": PersonForm.showing(details_of(person)),
+        "form": person_page.PersonForm.showing(person_page.details_of(person)),
         "groups_form": GroupsForm.showing(_chosen(stored_choice)),
         "direct_form": DirectForm.showing(_direct(person)),
         "link_form": CreatingForm(formdata=None),

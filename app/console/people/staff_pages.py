@@ -9,21 +9,8 @@ from markupsafe import Markup
 from app.console.frame.formatting import amount, html_text
 from app.console.frame.parts import Pill, Question, lines, moment, muted, pill
 from app.console.lists.list_page import Column
+from app.console.people import person_page
 from app.console.people.groups import GroupChoice
-from app.console.people.person_page import (
-    AccountActions,
-    OriginFacts,
-    SessionsTable,
-    account_actions,
-    account_dialog,
-    email_below_name,
-    factor_words,
-    name_of,
-    origin_facts,
-    person_cell,
-    sessions_table,
-    status_pill,
-)
 from app.domain.accounts.search import SignInMethod
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, holds_all_permissions, is_manageable
@@ -114,9 +101,9 @@ class StaffPage:
     sign_in_method: str
     second_factor: str
     can_reset_factors: bool
-    sessions: SessionsTable
-    actions: AccountActions
-    origin: OriginFacts | None
+    sessions: person_page.SessionsTable
+    actions: person_page.AccountActions
+    origin: person_page.OriginFacts | None
     can_invite_again: bool
     dialog: Question | None
 
@@ -128,7 +115,9 @@ def staff_columns(
     return (
         Column(
             "Person",
-            lambda user: person_cell(user, "console.staff.show", is_viewer=user.id == viewer_id),
+            lambda user: person_page.person_cell(
+                user, "console.staff.show", is_viewer=user.id == viewer_id
+            ),
             ("is-cut",),
             is_title=True,
         ),
@@ -155,7 +144,7 @@ def staff_columns(
 
 
 def _factors(methods: SignInMethods | None) -> str:
-    return factor_words(methods.factors) if methods else ""
+    return person_page.factor_words(methods.factors) if methods else ""
 
 
 def _last_active(user: User, methods: SignInMethods | None) -> datetime | None:
@@ -174,30 +163,30 @@ def make_staff_page(
     can_edit = is_manageable(actor, user.permissions)
     can_ask = can_edit and not (is_viewer and question_name in _NOT_ONESELF)
     return StaffPage(
-        name=name_of(user),
-        email=email_below_name(user),
+        name=person_page.name_of(user),
+        email=person_page.email_below_name(user),
         pills=_pills(user, is_viewer=is_viewer),
         is_viewer=is_viewer,
         beyond="" if can_edit else _refusal_beyond_rights(user, actor),
         can_edit=can_edit,
-        groups_legend=text("Groups of {name}", name=name_of(user)),
+        groups_legend=text("Groups of {name}", name=person_page.name_of(user)),
         groups=groups,
         permissions_title=text("Your permissions") if is_viewer else text("Permissions"),
         permissions=_held_permissions(person),
         direct_permissions=_direct(person) if can_edit else (),
         sign_in_method=_method(user, methods),
-        second_factor=factor_words(person.factors) or text("None"),
+        second_factor=person_page.factor_words(person.factors) or text("None"),
         can_reset_factors=can_edit and not is_viewer and person.factors.is_active,
-        sessions=sessions_table(person),
-        origin=origin_facts(person),
-        actions=account_actions(
+        sessions=person_page.sessions_table(person),
+        origin=person_page.origin_facts(person),
+        actions=person_page.account_actions(
             person,
             is_manageable=can_edit,
             is_self=is_viewer,
             holds_all=holds_all_permissions(actor),
         ),
         can_invite_again=can_edit and user.is_active and _is_invited(user, methods),
-        dialog=account_dialog(question_name, person) if can_ask else None,
+        dialog=person_page.account_dialog(question_name, person) if can_ask else None,
     )
 
 
@@ -244,7 +233,7 @@ def _method(user: User, methods: SignInMethods | None) -> str:
 
 
 def _pills(user: User, *, is_viewer: bool) -> tuple[Pill, ...]:
-    pills = [status_pill(user)]
+    pills = [person_page.status_pill(user)]
     if is_viewer:
         pills.append(Pill("info", text("You")))
     if user.is_superuser:
@@ -260,7 +249,7 @@ def _refusal_beyond_rights(user: User, actor: Actor) -> str:
         "{name}'s permissions can edit this account.",
         "{name} has permissions you don't have: {permissions}. Only someone with all of "
         "{name}'s permissions can edit this account.",
-        name=name_of(user),
+        name=person_page.name_of(user),
         count=len(labels),
         permissions=Markup(", ").join(_BOLD.format(label) for label in labels),
     )

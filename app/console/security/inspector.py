@@ -18,22 +18,8 @@ from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page
 from app.console.frame.parts import Pill
 from app.console.frame.session import actor, now, ports
+from app.domain import inspector
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.inspector import (
-    MAX_PASTED,
-    Bearer,
-    Check,
-    CheckName,
-    CheckOutcome,
-    Inspection,
-    KeyStatus,
-    LossReason,
-    NamedKey,
-    Right,
-    TokenApp,
-    TokenKind,
-    TokenSession,
-)
 from app.domain.values.text import translatable
 from app.services.inspector.inspect import inspect_token
 from app.web.translation import text
@@ -57,7 +43,7 @@ class Claim:
 
 
 def read_claims(
-    members: Mapping[str, object], found: Inspection, now: datetime
+    members: Mapping[str, object], found: inspector.Inspection, now: datetime
 ) -> tuple[Claim, ...]:
     """Return header or claims in the order of the token."""
     return tuple(
@@ -70,7 +56,7 @@ def _value(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _claim_note(name: str, value: object, found: Inspection, now: datetime) -> str:
+def _claim_note(name: str, value: object, found: inspector.Inspection, now: datetime) -> str:
     if name in _TIMES:
         return _moment(value, now)
     if name == "type" and isinstance(value, str):
@@ -85,7 +71,7 @@ def _claim_note(name: str, value: object, found: Inspection, now: datetime) -> s
     return notes.get(name, "")
 
 
-def _session_words(found: Inspection) -> str:
+def _session_words(found: inspector.Inspection) -> str:
     if found.session is None:
         return ""
     if found.session.origin is SessionOrigin.OIDC:
@@ -168,7 +154,7 @@ class InspectorPage:
     claims: tuple[ClaimGroup, ...]
 
 
-def make_inspector_page(found: Inspection, now: datetime) -> InspectorPage:
+def make_inspector_page(found: inspector.Inspection, now: datetime) -> InspectorPage:
     groups = (
         ClaimGroup("cl", text("Claims"), read_claims(found.claims, found, now)),
         ClaimGroup("hd", text("Header"), read_claims(found.header, found, now)),
@@ -182,21 +168,25 @@ def make_inspector_page(found: Inspection, now: datetime) -> InspectorPage:
     )
 
 
-def _verdict(found: Inspection) -> Pill:
+def _verdict(found: inspector.Inspection) -> Pill:
     outcomes = {check.outcome for check in found.checks}
-    if CheckOutcome.FAILED in outcomes:
-        is_strange = found.kind in (TokenKind.UNREADABLE, TokenKind.FOREIGN)
+    if inspector.CheckOutcome.FAILED in outcomes:
+        is_strange = found.kind in (inspector.TokenKind.UNREADABLE, inspector.TokenKind.FOREIGN)
         return Pill("bad", text("Unrecognized token") if is_strange else text("Not valid"))
-    if CheckOutcome.UNKNOWN in outcomes:
+    if inspector.CheckOutcome.UNKNOWN in outcomes:
         return Pill("warn", text("Partly verified"))
-    if CheckOutcome.WARNING in outcomes:
+    if inspector.CheckOutcome.WARNING in outcomes:
         return Pill("warn", text("Valid, reduced permissions"))
     return Pill("ok", text("Valid"))
 
 
-def verdict_sentence(found: Inspection) -> str:
+def verdict_sentence(found: inspector.Inspection) -> str:
     """Return the check that decides whether a token is valid, or that it is."""
-    for outcome in (CheckOutcome.FAILED, CheckOutcome.UNKNOWN, CheckOutcome.WARNING):
+    for outcome in (
+        inspector.CheckOutcome.FAILED,
+        inspector.CheckOutcome.UNKNOWN,
+        inspector.CheckOutcome.WARNING,
+    ):
         for check in found.checks:
             if check.outcome is outcome:
                 return f"{_verdict(found).words}: {_detail(check)}"
@@ -204,56 +194,56 @@ def verdict_sentence(found: Inspection) -> str:
 
 
 _OUTCOMES = {
-    CheckOutcome.PASSED: ("ok", translatable("Passed")),
-    CheckOutcome.WARNING: ("warn", translatable("Warning")),
-    CheckOutcome.UNKNOWN: ("warn", translatable("Unknown")),
-    CheckOutcome.FAILED: ("bad", translatable("Failed")),
+    inspector.CheckOutcome.PASSED: ("ok", translatable("Passed")),
+    inspector.CheckOutcome.WARNING: ("warn", translatable("Warning")),
+    inspector.CheckOutcome.UNKNOWN: ("warn", translatable("Unknown")),
+    inspector.CheckOutcome.FAILED: ("bad", translatable("Failed")),
 }
 _CHECKS = {
-    CheckName.FORM: translatable("Format"),
-    CheckName.KEY: translatable("Key"),
-    CheckName.SIGNATURE: translatable("Signature"),
-    CheckName.CLAIMS: translatable("Claims"),
-    CheckName.ISSUER: translatable("Issuer"),
-    CheckName.TIME: translatable("Time"),
-    CheckName.SESSION: translatable("Session"),
-    CheckName.PERSON: translatable("Account"),
-    CheckName.APP: translatable("App"),
-    CheckName.LOGIN_MODE: translatable("Password login"),
-    CheckName.SECOND_FACTOR: translatable("Second factor"),
+    inspector.CheckName.FORM: translatable("Format"),
+    inspector.CheckName.KEY: translatable("Key"),
+    inspector.CheckName.SIGNATURE: translatable("Signature"),
+    inspector.CheckName.CLAIMS: translatable("Claims"),
+    inspector.CheckName.ISSUER: translatable("Issuer"),
+    inspector.CheckName.TIME: translatable("Time"),
+    inspector.CheckName.SESSION: translatable("Session"),
+    inspector.CheckName.PERSON: translatable("Account"),
+    inspector.CheckName.APP: translatable("App"),
+    inspector.CheckName.LOGIN_MODE: translatable("Password login"),
+    inspector.CheckName.SECOND_FACTOR: translatable("Second factor"),
 }
 
 
-def _check(check: Check) -> CheckLine:
+def _check(check: inspector.Check) -> CheckLine:
     state, outcome = _OUTCOMES[check.outcome]
-    is_mode = check.name is CheckName.LOGIN_MODE
+    is_mode = check.name is inspector.CheckName.LOGIN_MODE
     return CheckLine(
         state=state,
         outcome=text(outcome),
         name=text(_CHECKS[check.name]),
         detail=_detail(check),
-        shows_access=is_mode and check.outcome is not CheckOutcome.PASSED,
+        shows_access=is_mode and check.outcome is not inspector.CheckOutcome.PASSED,
     )
 
 
-def _detail(check: Check) -> str:
+def _detail(check: inspector.Check) -> str:
     if check.moment is not None:
         return text("It expired at {moment}.", moment=exact(check.moment))
     return text(check.text)
 
 
 KINDS = {
-    TokenKind.ACCESS: translatable("Access token"),
-    TokenKind.REFRESH: translatable("Refresh token"),
-    TokenKind.EXTENSION: translatable("Extension token"),
-    TokenKind.APP: translatable("App token"),
-    TokenKind.PROVIDER: translatable("Identity provider token"),
-    TokenKind.FOREIGN: translatable("Token of an unknown issuer"),
-    TokenKind.UNREADABLE: translatable("Unreadable"),
+    inspector.TokenKind.ACCESS: translatable("Access token"),
+    inspector.TokenKind.REFRESH: translatable("Refresh token"),
+    inspector.TokenKind.EXTENSION: translatable("Extension token"),
+    inspector.TokenKind.APP: translatable("App token"),
+    inspector.TokenKind.PROVIDER: translatable("Identity provider token"),
+    inspector.TokenKind.FOREIGN: translatable("Token of an unknown issuer"),
+    inspector.TokenKind.UNREADABLE: translatable("Unreadable"),
 }
 
 
-def _facts(found: Inspection, now: datetime) -> Iterator[TokenFact]:
+def _facts(found: inspector.Inspection, now: datetime) -> Iterator[TokenFact]:
     yield TokenFact(text("Kind"), text(KINDS[found.kind]))
     if found.provider:
         yield TokenFact(text("Identity provider"), found.provider)
@@ -268,14 +258,14 @@ def _facts(found: Inspection, now: datetime) -> Iterator[TokenFact]:
     yield TokenFact(text("Inspected"), exact(now))
 
 
-def _person_fact(bearer: Bearer) -> TokenFact:
+def _person_fact(bearer: inspector.Bearer) -> TokenFact:
     kind = Pill("info", text("Staff")) if bearer.is_staff else Pill("", text("Customer"))
     pills = (kind,) if bearer.is_active else (kind, Pill("bad", text("Deactivated")))
     note = bearer.email if bearer.name else ""
     return TokenFact(text("Person"), bearer.name or bearer.email, note, pills)
 
 
-def _app(app: TokenApp) -> TokenFact:
+def _app(app: inspector.TokenApp) -> TokenFact:
     note = ""
     if app.last_four:
         note = text("token {name} (…{last_four})", name=app.token_name, last_four=app.last_four)
@@ -289,7 +279,7 @@ def _app(app: TokenApp) -> TokenFact:
     )
 
 
-def _session(session: TokenSession, now: datetime) -> TokenFact:
+def _session(session: inspector.TokenSession, now: datetime) -> TokenFact:
     moment = time_element(session.created_at, now)
     if session.origin is SessionOrigin.OIDC:
         started = html_text("Started with SSO {moment}", moment=moment)
@@ -301,18 +291,18 @@ def _session(session: TokenSession, now: datetime) -> TokenFact:
 
 
 _KEYS = {
-    KeyStatus.ACTIVE: translatable("active"),
-    KeyStatus.NEXT: translatable("signs after the next rotation"),
-    KeyStatus.RETIRED: translatable("retired"),
-    KeyStatus.ENDED: translatable("expired"),
-    KeyStatus.WITHDRAWN: translatable("withdrawn"),
-    KeyStatus.PROVIDER: translatable("of the identity provider"),
-    KeyStatus.UNKNOWN: translatable("unknown"),
+    inspector.KeyStatus.ACTIVE: translatable("active"),
+    inspector.KeyStatus.NEXT: translatable("signs after the next rotation"),
+    inspector.KeyStatus.RETIRED: translatable("retired"),
+    inspector.KeyStatus.ENDED: translatable("expired"),
+    inspector.KeyStatus.WITHDRAWN: translatable("withdrawn"),
+    inspector.KeyStatus.PROVIDER: translatable("of the identity provider"),
+    inspector.KeyStatus.UNKNOWN: translatable("unknown"),
 }
-_KEYS_ELSEWHERE = (KeyStatus.PROVIDER, KeyStatus.UNKNOWN)
+_KEYS_ELSEWHERE = (inspector.KeyStatus.PROVIDER, inspector.KeyStatus.UNKNOWN)
 
 
-def _key(key: NamedKey) -> TokenFact:
+def _key(key: inspector.NamedKey) -> TokenFact:
     kid = html_text(Markup("<code>{kid}</code>"), kid=key.kid)
     note = text(_KEYS[key.status])
     if key.verifies_until is not None:
@@ -324,7 +314,7 @@ def _key(key: NamedKey) -> TokenFact:
     )
 
 
-def _permissions(found: Inspection) -> Permissions | None:
+def _permissions(found: inspector.Inspection) -> Permissions | None:
     if found.rights_hidden:
         return Permissions(note=_hidden(found.bearer))
     if found.rights is None:
@@ -339,7 +329,7 @@ def _permissions(found: Inspection) -> Permissions | None:
     )
 
 
-def _hidden(bearer: Bearer | None) -> Markup:
+def _hidden(bearer: inspector.Bearer | None) -> Markup:
     needed = "MANAGE_STAFF" if bearer is not None and bearer.is_staff else "MANAGE_USERS"
     return html_text(
         Markup("To see these permissions, you need <b>{label}</b> (<code>{needed}</code>)."),
@@ -351,7 +341,7 @@ def _hidden(bearer: Bearer | None) -> Markup:
 _PARTIES = (translatable("Person"), translatable("Provider"), translatable("App"))
 
 
-def _held_text(right: Right, party: str) -> str:
+def _held_text(right: inspector.Right, party: str) -> str:
     """Return whether a party holds the permission; empty for a party that isn't concerned."""
     held = {"Person": right.by_person, "Provider": right.by_provider, "App": right.by_app}[party]
     if held is None:
@@ -360,16 +350,18 @@ def _held_text(right: Right, party: str) -> str:
 
 
 _LOST = {
-    LossReason.PERSON: translatable("No: the person doesn't have it"),
-    LossReason.PROVIDER: translatable("No: the provider didn't grant it"),
-    LossReason.APP: translatable("No: the app doesn't have it"),
-    LossReason.TOKEN: translatable("No: not in the token's scope"),
-    LossReason.LOGIN_MODE: translatable("No: login mode"),
-    LossReason.SECOND_FACTOR: translatable("No: no second factor"),
+    inspector.LossReason.PERSON: translatable("No: the person doesn't have it"),
+    inspector.LossReason.PROVIDER: translatable("No: the provider didn't grant it"),
+    inspector.LossReason.APP: translatable("No: the app doesn't have it"),
+    inspector.LossReason.TOKEN: translatable("No: not in the token's scope"),
+    inspector.LossReason.LOGIN_MODE: translatable("No: login mode"),
+    inspector.LossReason.SECOND_FACTOR: translatable("No: no second factor"),
 }
 
 
-def _permission(right: Right, parties: list[str], found: Inspection) -> PermissionRow:
+def _permission(
+    right: inspector.Right, parties: list[str], found: inspector.Inspection
+) -> PermissionRow:
     if right.lost_by is not None:
         effective = Pill("off", text(_LOST[right.lost_by]))
     elif found.is_valid:
@@ -383,9 +375,9 @@ def _permission(right: Right, parties: list[str], found: Inspection) -> Permissi
     )
 
 
-def _with_sso(found: Inspection) -> str:
+def _with_sso(found: inspector.Inspection) -> str:
     """Return what the login mode takes away; empty if it takes nothing."""
-    if all(right.lost_by is not LossReason.LOGIN_MODE for right in found.rights or ()):
+    if all(right.lost_by is not inspector.LossReason.LOGIN_MODE for right in found.rights or ()):
         return ""
     if not found.by_sign_on:
         return text("No permissions if this person signs in with SSO.")
@@ -410,4 +402,4 @@ def index() -> BaseResponse:
     if request.method == "POST":
         inspection = inspect_token(ports(), actor(), request.form.get("token", ""))
         found = make_inspector_page(inspection, now())
-    return page("inspector/index.html", found=found, longest=MAX_PASTED)
+    return page("inspector/index.html", found=found, longest=inspector.MAX_PASTED)

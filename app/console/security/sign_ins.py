@@ -22,27 +22,9 @@ from app.console.frame.parts import lines, moment, pill, small
 from app.console.frame.session import actor, now, ports
 from app.console.lists.filters import ListOrder, choice, search
 from app.console.lists.list_page import Column, EmptyState, ListPage, RowCount, reader
-from app.console.people.sign_in_checks import (
-    ACCOUNT_TYPES,
-    METHODS,
-    REASONS,
-    RESULTS,
-    method_words,
-    reason_words,
-    result_pill,
-)
+from app.console.people import sign_in_checks
 from app.domain.authorization.permissions import Permission
-from app.domain.sign_in.sign_in_log import (
-    MAX_TEXT_LENGTH,
-    AccountType,
-    Period,
-    SignInEvent,
-    SignInFilter,
-    SignInMethod,
-    SignInReason,
-    SignInResult,
-    SignInSpan,
-)
+from app.domain.sign_in import sign_in_log
 from app.domain.values.text import translatable
 from app.services.sign_in_log.events import (
     chart_sign_ins,
@@ -53,22 +35,25 @@ from app.services.sign_in_log.events import (
 from app.web.translation import reason_text, text
 
 PERIODS: Mapping[str, str] = {
-    Period.DAY: translatable("Last 24 hours"),
-    Period.TWO_WEEKS: translatable("Last 14 days"),
-    Period.QUARTER: translatable("Last 90 days"),
+    sign_in_log.Period.DAY: translatable("Last 24 hours"),
+    sign_in_log.Period.TWO_WEEKS: translatable("Last 14 days"),
+    sign_in_log.Period.QUARTER: translatable("Last 90 days"),
 }
 
 _TITLES = {
-    Period.DAY: translatable("Sign-ins by hour"),
-    Period.TWO_WEEKS: translatable("Sign-ins by day"),
-    Period.QUARTER: translatable("Sign-ins by week"),
+    sign_in_log.Period.DAY: translatable("Sign-ins by hour"),
+    sign_in_log.Period.TWO_WEEKS: translatable("Sign-ins by day"),
+    sign_in_log.Period.QUARTER: translatable("Sign-ins by week"),
 }
 _PAGES = {
-    AccountType.STAFF: ("console.staff.show", Permission.MANAGE_STAFF),
-    AccountType.CUSTOMER: ("console.customers.show", Permission.MANAGE_USERS),
-    AccountType.APP: ("console.apps.show", Permission.MANAGE_APPS),
+    sign_in_log.AccountType.STAFF: ("console.staff.show", Permission.MANAGE_STAFF),
+    sign_in_log.AccountType.CUSTOMER: ("console.customers.show", Permission.MANAGE_USERS),
+    sign_in_log.AccountType.APP: ("console.apps.show", Permission.MANAGE_APPS),
 }
-_KINDS = {AccountType.STAFF: translatable("staff"), AccountType.APP: translatable("app")}
+_KINDS = {
+    sign_in_log.AccountType.STAFF: translatable("staff"),
+    sign_in_log.AccountType.APP: translatable("app"),
+}
 _OPTIONS = {"q": "search"}
 _NONE = "\N{EN DASH}"
 
@@ -76,23 +61,23 @@ _NONE = "\N{EN DASH}"
 def sign_ins_command(params: Mapping[str, str]) -> str:
     """Return the command that lists the same; ``params`` are the valid filters of the URL."""
     words = ["flask", "sign-ins", "list"]
-    for name, value in ({"since": Period.TWO_WEEKS.value} | dict(params)).items():
+    for name, value in ({"since": sign_in_log.Period.TWO_WEEKS.value} | dict(params)).items():
         is_free = name in ("q", "since")
         option = value if is_free else value.lower().replace("_", "-")
         words += [f"--{_OPTIONS.get(name, name)}", option]
     return shlex.join(words)
 
 
-def account_url(event: SignInEvent, permissions: frozenset[Permission]) -> str:
+def account_url(event: sign_in_log.SignInEvent, permissions: frozenset[Permission]) -> str:
     """Return the page of the account or app for a reader who can open it, else nothing."""
     endpoint, permission = _PAGES.get(event.account_type, ("", None))
-    key = event.app_id if event.account_type is AccountType.APP else event.user_id
+    key = event.app_id if event.account_type is sign_in_log.AccountType.APP else event.user_id
     if key is None or permission not in permissions:
         return ""
     return url_for(endpoint, key=key)
 
 
-def _person_cell(event: SignInEvent) -> Markup:
+def _person_cell(event: sign_in_log.SignInEvent) -> Markup:
     person, detail = person_words(event)
     url = account_url(event, actor().permissions)
     name = breakable(person)
@@ -100,23 +85,26 @@ def _person_cell(event: SignInEvent) -> Markup:
     return title + small(breakable(detail))
 
 
-def _result_cell(event: SignInEvent) -> Markup:
+def _result_cell(event: sign_in_log.SignInEvent) -> Markup:
     first = (
         html_text("first: {moment}", moment=moment(event.first_at))
         if event.first_at != event.at
         else ""
     )
     return lines(
-        pill(result_pill(event)), reason_words(event), breakable(reason_text(event.detail)), first
+        pill(sign_in_checks.result_pill(event)),
+        sign_in_checks.reason_words(event),
+        breakable(reason_text(event.detail)),
+        first,
     )
 
 
-def person_words(event: SignInEvent) -> tuple[str, str]:
+def person_words(event: sign_in_log.SignInEvent) -> tuple[str, str]:
     """Return who it was, and a second line about them."""
-    if event.account_type is AccountType.UNKNOWN:
+    if event.account_type is sign_in_log.AccountType.UNKNOWN:
         if not event.name:
             return text("Unknown"), ""
-        is_token = event.method is SignInMethod.APP_TOKEN
+        is_token = event.method is sign_in_log.SignInMethod.APP_TOKEN
         return (text("Unknown token") if is_token else text("Unknown email")), event.name
     full_name = f"{event.first_name} {event.last_name}".strip()
     kind = text(_KINDS.get(event.account_type, ""))
@@ -135,7 +123,7 @@ _GROUPS = (
 )
 
 
-def make_chart(spans: Sequence[SignInSpan], period: Period) -> StackChart:
+def make_chart(spans: Sequence[sign_in_log.SignInSpan], period: sign_in_log.Period) -> StackChart:
     columns = [
         Span(span.began, (span.successful, span.incorrect_password, span.blocked, span.other))
         for span in spans
@@ -145,11 +133,13 @@ def make_chart(spans: Sequence[SignInSpan], period: Period) -> StackChart:
     )
 
 
-def _filter(*, period: Period = Period.TWO_WEEKS, **values: Any) -> SignInFilter:
-    return SignInFilter(since=period.edges(local(now()))[0], **values)
+def _filter(
+    *, period: sign_in_log.Period = sign_in_log.Period.TWO_WEEKS, **values: Any
+) -> sign_in_log.SignInFilter:
+    return sign_in_log.SignInFilter(since=period.edges(local(now()))[0], **values)
 
 
-SIGN_INS = ListPage[SignInEvent](
+SIGN_INS = ListPage[sign_in_log.SignInEvent](
     template="sign_ins/index.html",
     title="Sign-in log",
     label="Sign-in attempts",
@@ -167,14 +157,28 @@ SIGN_INS = ListPage[SignInEvent](
     is_counted=False,
     filters=(
         search(
-            "Search", "Name, email, app or IP address", longest=MAX_TEXT_LENGTH, argument="text"
+            "Search",
+            "Name, email, app or IP address",
+            longest=sign_in_log.MAX_TEXT_LENGTH,
+            argument="text",
         ),
-        choice("result", "Result", RESULTS, SignInResult),
-        choice("reason", "Reason", REASONS, SignInReason),
-        choice("method", "Method", METHODS, SignInMethod),
-        choice("type", "Account type", ACCOUNT_TYPES, AccountType, argument="account_type"),
+        choice("result", "Result", sign_in_checks.RESULTS, sign_in_log.SignInResult),
+        choice("reason", "Reason", sign_in_checks.REASONS, sign_in_log.SignInReason),
+        choice("method", "Method", sign_in_checks.METHODS, sign_in_log.SignInMethod),
         choice(
-            "since", "Time", PERIODS, Period, argument="period", default=Period.TWO_WEEKS.value
+            "type",
+            "Account type",
+            sign_in_checks.ACCOUNT_TYPES,
+            sign_in_log.AccountType,
+            argument="account_type",
+        ),
+        choice(
+            "since",
+            "Time",
+            PERIODS,
+            sign_in_log.Period,
+            argument="period",
+            default=sign_in_log.Period.TWO_WEEKS.value,
         ),
     ),
     order=ListOrder.NEWEST_FIRST,
@@ -183,7 +187,9 @@ SIGN_INS = ListPage[SignInEvent](
         Column("Result and reason", _result_cell, ("is-cut",), short="Result"),
         Column(
             "Method",
-            lambda event: lines(method_words(event), text("Console") if event.in_console else ""),
+            lambda event: lines(
+                sign_in_checks.method_words(event), text("Console") if event.in_console else ""
+            ),
             ("is-name", "is-third"),
         ),
         Column(
@@ -238,7 +244,7 @@ blueprint = PageGroup(
 def index() -> BaseResponse:
     """List attempts, newest first, with the filters of the URL, below a chart of the period."""
     requested = SIGN_INS.requested()
-    period = requested.values.get("period", Period.TWO_WEEKS)
+    period = requested.values.get("period", sign_in_log.Period.TWO_WEEKS)
     found = SIGN_INS.load_page(requested)
     counts = count_sign_ins(ports(), actor(), _filter(**requested.values))
     return SIGN_INS.show(

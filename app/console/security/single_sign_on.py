@@ -22,18 +22,7 @@ from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
 from app.console.lists.filters import Sort, search
 from app.console.lists.list_page import EmptyState, ListPage, RowCount
-from app.console.security.providers_page import (
-    VIEWS,
-    Missing,
-    Notice,
-    Trial,
-    command_line,
-    make_provider_page,
-    make_waiting_card,
-    missing_settings,
-    provider_columns,
-    values_of,
-)
+from app.console.security import providers_page
 from app.domain.shop.lockouts import AccessChange
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.single_sign_on.waiting_changes import changer_of
@@ -41,20 +30,12 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
+from app.services.single_sign_on import provider_settings
 from app.services.single_sign_on.provider_coverage import (
     ProviderCoverage,
     ProviderDisableImpact,
     show_provider_coverage,
     show_provider_disable_impact,
-)
-from app.services.single_sign_on.provider_settings import (
-    Plugin,
-    PluginSort,
-    ProviderUpdate,
-    confirm_provider,
-    list_plugins,
-    save_provider,
-    show_plugin,
 )
 from app.web.converters import one_of
 from app.web.translation import problem_text, text
@@ -62,27 +43,33 @@ from app.web.translation import problem_text, text
 _SWITCH_ENDPOINT = "console.single_sign_on.switch"
 
 
-def unchanged(plugin: Plugin) -> Notice:
+def unchanged(plugin: provider_settings.Plugin) -> providers_page.Notice:
     """Return the notice that the provider already is as it was asked to be."""
     if plugin.active:
-        return Notice(text("No change to review"), text("{name} is enabled.", name=plugin.name))
-    return Notice(text("No change to review"), text("{name} is disabled.", name=plugin.name))
+        return providers_page.Notice(
+            text("No change to review"), text("{name} is enabled.", name=plugin.name)
+        )
+    return providers_page.Notice(
+        text("No change to review"), text("{name} is disabled.", name=plugin.name)
+    )
 
 
-def enabling(plugin: Plugin, coverage: ProviderCoverage) -> Question:
+def enabling(plugin: provider_settings.Plugin, coverage: ProviderCoverage) -> Question:
     return Question(
         title=text("Enable {name}?", name=plugin.name),
         action=text("Enable"),
         endpoint=_SWITCH_ENDPOINT,
         arguments={"slug": plugin.slug},
-        consequences=tuple(_enabled(plugin, missing_settings(plugin), coverage)),
+        consequences=tuple(_enabled(plugin, providers_page.missing_settings(plugin), coverage)),
         detail=text("The change applies immediately."),
         hidden=(("to", "on"),),
         is_harmless=True,
     )
 
 
-def disabling(plugin: Plugin, impact: ProviderDisableImpact, now: datetime) -> Question:
+def disabling(
+    plugin: provider_settings.Plugin, impact: ProviderDisableImpact, now: datetime
+) -> Question:
     """Return the question before ``plugin`` is disabled; ``impact`` was counted at ``now``."""
     return Question(
         title=text("Disable {name}?", name=plugin.name),
@@ -96,9 +83,9 @@ def disabling(plugin: Plugin, impact: ProviderDisableImpact, now: datetime) -> Q
 
 
 def _enabled(
-    plugin: Plugin, missing: Missing, coverage: ProviderCoverage
+    plugin: provider_settings.Plugin, missing: providers_page.Missing, coverage: ProviderCoverage
 ) -> Iterator[Consequence]:
-    values = values_of(plugin)
+    values = providers_page.values_of(plugin)
     if not missing.sign_in:
         yield Consequence(
             "ok",
@@ -145,7 +132,9 @@ def _enabled(
         )
 
 
-def _disabled(plugin: Plugin, impact: ProviderDisableImpact) -> Iterator[Consequence]:
+def _disabled(
+    plugin: provider_settings.Plugin, impact: ProviderDisableImpact
+) -> Iterator[Consequence]:
     yield Consequence("warn", text("Its access tokens are rejected immediately."))
     if impact.people.number:
         yield from _people(impact)
@@ -167,7 +156,9 @@ def _disabled(plugin: Plugin, impact: ProviderDisableImpact) -> Iterator[Consequ
                     "People stay in the groups of its table. <code>{command}</code> disables it "
                     "and removes them."
                 ),
-                command=command_line("flask oidc set active false --remove-members", plugin.slug),
+                command=providers_page.command_line(
+                    "flask oidc set active false --remove-members", plugin.slug
+                ),
             ),
         )
     yield Consequence(
@@ -177,7 +168,7 @@ def _disabled(plugin: Plugin, impact: ProviderDisableImpact) -> Iterator[Consequ
                 "Its settings are kept. To enable it again, use this page or "
                 "<code>{command}</code>."
             ),
-            command=command_line("flask oidc set active true", plugin.slug),
+            command=providers_page.command_line("flask oidc set active true", plugin.slug),
         ),
     )
 
@@ -250,17 +241,21 @@ def _named(impact: ProviderDisableImpact) -> str:
 
 _ASKED = {"on": True, "off": False}
 _SWITCH = {
-    word: ProviderUpdate({}, active=active, asks_first=True) for word, active in _ASKED.items()
+    word: provider_settings.ProviderUpdate({}, active=active, asks_first=True)
+    for word, active in _ASKED.items()
 }
 
 
 def _read(
-    request: PageRequest, *, search: str = "", sort: PluginSort = PluginSort.AGE
-) -> Page[Plugin]:
-    return list_plugins(ports(), actor(), request, sort, search=search)
+    request: PageRequest,
+    *,
+    search: str = "",
+    sort: provider_settings.PluginSort = provider_settings.PluginSort.AGE,
+) -> Page[provider_settings.Plugin]:
+    return provider_settings.list_plugins(ports(), actor(), request, sort, search=search)
 
 
-PROVIDERS = ListPage[Plugin](
+PROVIDERS = ListPage[provider_settings.Plugin](
     template="single_sign_on/index.html",
     title="Single sign-on",
     intro="Let people sign in with an identity provider.",
@@ -276,14 +271,17 @@ PROVIDERS = ListPage[Plugin](
     ),
     read=_read,
     filters=(search("Name"),),
-    sorts=(Sort("age", "Default first"), Sort("name", "Name", {"sort": PluginSort.NAME})),
+    sorts=(
+        Sort("age", "Default first"),
+        Sort("name", "Name", {"sort": provider_settings.PluginSort.NAME}),
+    ),
     file="identity-providers",
     file_columns={
         "slug": lambda plugin: plugin.slug,
         "name": lambda plugin: plugin.name,
         "enabled": lambda plugin: plugin.active,
-        "issuer": lambda plugin: values_of(plugin)["issuer"],
-        "client_id": lambda plugin: values_of(plugin)["client_id"],
+        "issuer": lambda plugin: providers_page.values_of(plugin)["issuer"],
+        "client_id": lambda plugin: providers_page.values_of(plugin)["client_id"],
     },
     empty=EmptyState(
         "shield-lock",
@@ -296,7 +294,7 @@ PROVIDERS = ListPage[Plugin](
     ),
 )
 
-_UNTRIED = Trial()
+_UNTRIED = providers_page.Trial()
 
 blueprint = PageGroup(
     "single_sign_on",
@@ -306,7 +304,7 @@ blueprint = PageGroup(
         "shield-lock",
         "sso oidc openid identity provider issuer login",
         Heading.SHOP,
-        needs=list_plugins,
+        needs=provider_settings.list_plugins,
     ),
     url_prefix="/single-sign-on",
     list_name="single-sign-on",
@@ -318,7 +316,7 @@ def index() -> BaseResponse:
     """List the providers, the default one first unless sorted by name."""
     found = PROVIDERS.load_page(PROVIDERS.requested())
     slugs = [plugin.slug for plugin in found.items]
-    columns = provider_columns(show_provider_coverage(ports(), actor(), slugs))
+    columns = providers_page.provider_columns(show_provider_coverage(ports(), actor(), slugs))
     return PROVIDERS.show(found, columns=columns)
 
 
@@ -331,7 +329,7 @@ def show(slug: str) -> BaseResponse:
     state = request.args.get("ask", "")
     if state not in _ASKED:
         return provider_page(slug)
-    act = needs_proof(ports(), actor(), save_provider, slug, _SWITCH[state])
+    act = needs_proof(ports(), actor(), provider_settings.save_provider, slug, _SWITCH[state])
     if act:
         return ask_before_dialog(act, url_for("console.single_sign_on.show", slug=slug, ask=state))
     return provider_page(slug, state=state)
@@ -346,7 +344,7 @@ def switch(slug: str) -> BaseResponse:
         return redirect_to("console.single_sign_on.show", slug=slug)
     active = _ASKED[state]
     try:
-        save_provider(ports(), actor(), slug, _SWITCH[state])
+        provider_settings.save_provider(ports(), actor(), slug, _SWITCH[state])
     except Refused as refused:
         return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
     sentence = (
@@ -363,7 +361,9 @@ def confirm(slug: str) -> BaseResponse:
     plugin = find_plugin(slug)
     version = request.form.get("version", "")
     try:
-        confirm_provider(ports(), actor(), slug, int(version) if version.isdecimal() else -1)
+        provider_settings.confirm_provider(
+            ports(), actor(), slug, int(version) if version.isdecimal() else -1
+        )
     except Refused as refused:
         return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
     sentence = text("The settings of {name} are confirmed.", name=plugin.name)
@@ -371,7 +371,11 @@ def confirm(slug: str) -> BaseResponse:
 
 
 def provider_page(
-    slug: str, *, state: str = "", wrong: Sequence[str] = (), trial: Trial = _UNTRIED
+    slug: str,
+    *,
+    state: str = "",
+    wrong: Sequence[str] = (),
+    trial: providers_page.Trial = _UNTRIED,
 ) -> Response:
     """Return the page of a provider, with what was asked, refused or tried."""
     plugin = find_plugin(slug)
@@ -384,25 +388,30 @@ def provider_page(
     reason = _lockout_reason(slug) if closes else ""
     show_it = refused_page if wrong else page
     asked_in = "overview" if trial is _UNTRIED else "test"
-    view = request.args.get("view", type=one_of(VIEWS)) or asked_in
+    view = request.args.get("view", type=one_of(providers_page.VIEWS)) or asked_in
     return show_it(
         "single_sign_on/show.html",
         view=view,
-        tabs=make_tabs(VIEWS, view, {}, "console.single_sign_on.show", slug=slug),
+        tabs=make_tabs(providers_page.VIEWS, view, {}, "console.single_sign_on.show", slug=slug),
         plugin=plugin,
-        provider=make_provider_page(plugin, coverage, trial),
+        provider=providers_page.make_provider_page(plugin, coverage, trial),
         trial=trial,
         question=None if reason else _question(plugin, state, coverage, impact),
         notice=unchanged(plugin) if state and plugin.active is _ASKED[state] else None,
         wrong=[*wrong, reason] if reason else wrong,
-        waiting=make_waiting_card(plugin, now(), can_confirm=changer_of(actor()) is None),
+        waiting=providers_page.make_waiting_card(
+            plugin, now(), can_confirm=changer_of(actor()) is None
+        ),
         callback=full_url("console.sign_in.finish", plugin_id=plugin.id),
         backchannel=f"{server_url()}/oidc/{slug}/backchannel-logout",
     )
 
 
 def _question(
-    plugin: Plugin, state: str, coverage: ProviderCoverage, impact: ProviderDisableImpact | None
+    plugin: provider_settings.Plugin,
+    state: str,
+    coverage: ProviderCoverage,
+    impact: ProviderDisableImpact | None,
 ) -> Question | None:
     if impact is not None:
         return disabling(plugin, impact, now())
@@ -417,11 +426,13 @@ def _lockout_reason(slug: str) -> str:
     return text(judged.reason.message) if judged.reason else ""
 
 
-def find_plugin(slug: str) -> Plugin:
+def find_plugin(slug: str) -> provider_settings.Plugin:
     """Return the provider with exactly this slug; refuses NOT_FOUND."""
     vendor = ports().configuration.vendor.lower()
     word = vendor if slug == DEFAULT_SLUG else slug
-    plugin = show_plugin(ports(), actor(), f"{word}.authentication.openidconnect")
+    plugin = provider_settings.show_plugin(
+        ports(), actor(), f"{word}.authentication.openidconnect"
+    )
     if plugin is None or plugin.slug != slug:
         raise Refused(
             Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})

@@ -17,15 +17,7 @@ from app.console.frame.page_layout import page, redirect_to, redirect_with_succe
 from app.console.frame.parts import Consequence
 from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, caller, is_by_passkey, ports, signed_in_by
-from app.console.shop.access_positions import (
-    MODES,
-    Position,
-    lockout_text,
-    mode_consequences,
-    mode_position,
-    own_session,
-    storefront_position,
-)
+from app.console.shop import access_positions
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.lockouts import AccessChange
 from app.domain.shop.setting_table import shop_facts
@@ -77,9 +69,9 @@ class StaffMember:
 class AccessPage:
     """Both switches; ``more`` counts the staff without single sign-on that aren't named."""
 
-    modes: tuple[Position, ...]
+    modes: tuple[access_positions.Position, ...]
     mode_changed: str
-    storefront: tuple[Position, ...]
+    storefront: tuple[access_positions.Position, ...]
     storefront_changed: str
     staff: tuple[StaffMember, ...]
     more: str
@@ -110,10 +102,14 @@ def make_access_page(
         is_open = proposed.allow_storefront_traffic
     more = found.numbers.staff_without_sign_on - len(found.staff_by_password)
     return AccessPage(
-        modes=tuple(mode_position(position, found.numbers, mode) for position in found.modes),
+        modes=tuple(
+            access_positions.mode_position(position, found.numbers, mode)
+            for position in found.modes
+        ),
         mode_changed=_changed(found.mode_changed, found, viewer),
         storefront=tuple(
-            storefront_position(position, found, is_open=is_open) for position in found.storefront
+            access_positions.storefront_position(position, found, is_open=is_open)
+            for position in found.storefront
         ),
         storefront_changed=_changed(found.storefront_changed, found, viewer),
         staff=tuple(_staff_member(person) for person in found.staff_by_password),
@@ -152,7 +148,7 @@ def _question(found: Impact, viewer: Viewer, proposed: AccessChange, *, is_new: 
     if proposed.password_login_mode is not None:
         mode = found.login_mode(proposed.password_login_mode)
         if mode.is_current and is_new:
-            return _without_change(MODES[mode.mode].already)
+            return _without_change(access_positions.MODES[mode.mode].already)
         return _mode_question(mode, found.numbers, viewer, moment)
     allow = bool(proposed.allow_storefront_traffic)
     storefront = found.storefront_traffic(allow=allow)
@@ -178,7 +174,7 @@ def _effect(moment: Markup) -> str:
 def _mode_question(
     impact: LoginModeImpact, numbers: SignInCounts, viewer: Viewer, moment: Markup
 ) -> Question:
-    words = MODES[impact.mode]
+    words = access_positions.MODES[impact.mode]
     is_enabled = impact.mode is PasswordLoginMode.ENABLED
     last = _passwords_work() if is_enabled else _kept_access(numbers, viewer)
     return Question(
@@ -187,7 +183,7 @@ def _mode_question(
         endpoint="console.access.set_mode",
         name="mode",
         value=impact.mode.value,
-        consequences=(*mode_consequences(impact, numbers), last),
+        consequences=(*access_positions.mode_consequences(impact, numbers), last),
         action=text(words.action),
         is_harmless=is_enabled,
         needs_phrase=impact.mode is PasswordLoginMode.DISABLED,
@@ -390,7 +386,9 @@ def _closing_of(shop: ShopSettings) -> dict[str, object]:
 class ModeForm(EditForm):
     mode = SelectField(
         lazy_text("Password login"),
-        choices=[SelectChoice(mode.value, words.label) for mode, words in MODES.items()],
+        choices=[
+            SelectChoice(mode.value, words.label) for mode, words in access_positions.MODES.items()
+        ],
         validate_choice=False,
     )
 
@@ -471,8 +469,14 @@ class Proposal:
         """Why it cannot be, in words; empty when it can."""
         if self.is_mode:
             mode = found.login_mode(self.mode)
-            return problem_text(mode.refusal) if mode.refusal else lockout_text(mode.lockout)
-        return lockout_text(found.storefront_traffic(allow=_OPEN[self.value]).lockout)
+            return (
+                problem_text(mode.refusal)
+                if mode.refusal
+                else access_positions.lockout_text(mode.lockout)
+            )
+        return access_positions.lockout_text(
+            found.storefront_traffic(allow=_OPEN[self.value]).lockout
+        )
 
 
 def _proposal(switch: str | None, mode: str | None, open_: str | None) -> Proposal | None:
@@ -526,10 +530,10 @@ def _values(
     found: Impact, proposal: Proposal | None, wrong: Sequence[str] = ()
 ) -> dict[str, object]:
     viewer = Viewer(caller().user.id, by_sign_on=signed_in_by().origin is SessionOrigin.OIDC)
-    current = next(mode for mode in MODES if found.login_mode(mode).is_current)
+    current = next(mode for mode in access_positions.MODES if found.login_mode(mode).is_current)
     return {
         "access": make_access_page(found, viewer, proposal.change if proposal else None, wrong),
-        "own_session": own_session(
+        "own_session": access_positions.own_session(
             signed_in_by(),
             found.switches.password_login_mode,
             list_own_providers(ports(), actor()),

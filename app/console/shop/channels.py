@@ -35,18 +35,7 @@ from app.domain.commerce.channels import (
 from app.domain.commerce.money import CURRENCY
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.services.commerce.channels import (
-    ChannelFilter,
-    ChannelUse,
-    create_channel,
-    delete_channel,
-    find_channels,
-    list_channels,
-    set_channel_active,
-    show_channel,
-    show_channel_use,
-    update_channel,
-)
+from app.services.commerce import channels
 from app.web.translation import country_label, lazy_text, text
 
 _PAGE = "console.channels.show"
@@ -71,7 +60,7 @@ CHANNELS = ListPage[Channel](
         many="{count} channels",
         some="{matching} of {total} channels",
     ),
-    read=reader(find_channels, ChannelFilter),
+    read=reader(channels.find_channels, channels.ChannelFilter),
     filters=(
         search("Name or slug"),
         choice(
@@ -110,8 +99,16 @@ CHANNELS = ListPage[Channel](
 blueprint = PageGroup(
     "channels",
     __name__,
-    Entry("Create channel", "plus-lg", "new market add make", view="new", needs=create_channel),
-    Entry("Channels", "shop", "markets currency country", Heading.SHOP, needs=find_channels),
+    Entry(
+        "Create channel",
+        "plus-lg",
+        "new market add make",
+        view="new",
+        needs=channels.create_channel,
+    ),
+    Entry(
+        "Channels", "shop", "markets currency country", Heading.SHOP, needs=channels.find_channels
+    ),
     url_prefix="/channels",
     list_name="channels",
 )
@@ -198,7 +195,7 @@ def save(key: int) -> BaseResponse:
             name=form.name.data, slug=form.slug.data, country=form.country.data, seen=stored
         )
         with form.catching_refusals():
-            saved = update_channel(ports(), actor(), _id(key), changes)
+            saved = channels.update_channel(ports(), actor(), _id(key), changes)
             message = text("Saved the channel {name}.", name=saved.name)
             return redirect_with_success(message, _PAGE, key=key)
     return refused_page("channels/show.html", **{**_values(channel), "form": form})
@@ -221,7 +218,7 @@ def delete(key: int) -> BaseResponse:
     """Delete a channel; its orders and carts move to the chosen one."""
     target = request.form.get("target") or None
     try:
-        gone = delete_channel(ports(), actor(), _id(key), target)
+        gone = channels.delete_channel(ports(), actor(), _id(key), target)
     except Refused as refused:
         return redirect_with_error(refused, _PAGE, key=key)
     message = text("Deleted the channel {name}.", name=gone.name)
@@ -230,7 +227,7 @@ def delete(key: int) -> BaseResponse:
 
 def _set_active(key: int, *, active: bool) -> BaseResponse:
     try:
-        saved = set_channel_active(ports(), actor(), _id(key), active=active)
+        saved = channels.set_channel_active(ports(), actor(), _id(key), active=active)
     except Refused as refused:
         return redirect_with_error(refused, _PAGE, key=key)
     message = text("Deactivated the channel {name}.", name=saved.name)
@@ -247,13 +244,13 @@ def _create(form: NewChannelForm) -> Created:
         country=form.country.data,
         is_active=form.is_active.data,
     )
-    channel = create_channel(ports(), actor(), new_channel)
+    channel = channels.create_channel(ports(), actor(), new_channel)
     message = text("Created the channel {name}.", name=channel.name)
     return Created(message, _PAGE, {"key": channel.id})
 
 
 def _channel(key: int) -> Channel:
-    channel = show_channel(ports(), actor(), channel_id=_id(key))
+    channel = channels.show_channel(ports(), actor(), channel_id=_id(key))
     if channel is None:
         raise NotFound
     return channel
@@ -308,8 +305,8 @@ def _deactivation(channel: Channel) -> Question:
 
 
 def _deletion(channel: Channel) -> Deletion:
-    used = show_channel_use(ports(), actor(), _id(channel.id))
-    others = [one for one in list_channels(ports(), actor()) if one.id != channel.id]
+    used = channels.show_channel_use(ports(), actor(), _id(channel.id))
+    others = [one for one in channels.list_channels(ports(), actor()) if one.id != channel.id]
     targets = [
         (_id(one.id), one.name)
         for one in others
@@ -330,7 +327,7 @@ def _deletion(channel: Channel) -> Deletion:
     )
 
 
-def _why_not(channel: Channel, used: ChannelUse, *, others: bool, targets: bool) -> str:
+def _why_not(channel: Channel, used: channels.ChannelUse, *, others: bool, targets: bool) -> str:
     if not others:
         return text("A shop has at least one channel: create another one first.")
     if used.orders and not targets:
@@ -345,7 +342,7 @@ def _why_not(channel: Channel, used: ChannelUse, *, others: bool, targets: bool)
     return ""
 
 
-def _losses(channel: Channel, used: ChannelUse) -> Iterator[Consequence]:
+def _losses(channel: Channel, used: channels.ChannelUse) -> Iterator[Consequence]:
     yield Consequence(
         "bad", text("Clients that send its slug, {slug}, are refused.", slug=channel.slug)
     )

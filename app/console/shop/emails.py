@@ -18,15 +18,7 @@ from app.console.frame.navigation import EMAILS, Entry, PageGroup, can_open
 from app.console.frame.page_layout import page, redirect_to, redirect_with_success, refused_page
 from app.console.frame.session import actor, ports
 from app.console.frame.submissions import entered_before, entered_fields, redirect_with_entered
-from app.console.shop.mail_previews import (
-    MailPreview,
-    framed_email,
-    make_mail_preview,
-    refused_preview,
-    sent_test_message,
-    with_appearance,
-    with_frame,
-)
+from app.console.shop import mail_previews
 from app.console.shop.shop_settings import (
     GroupHeading,
     bound_form,
@@ -165,7 +157,9 @@ def framed() -> BaseResponse:
         form = _entered_form(show_settings(ports(), actor()), entered)
         design = changes_of(SettingGroup.MAIL_DESIGN, form)
     mail = preview_mail(ports(), actor(), place.kind, place.language, design)
-    return framed_email(with_appearance(mail.html, is_dark=place.is_dark), mail.logo)
+    return mail_previews.framed_email(
+        mail_previews.with_appearance(mail.html, is_dark=place.is_dark), mail.logo
+    )
 
 
 @blueprint.post("/look/preview")
@@ -187,7 +181,7 @@ def send_test() -> BaseResponse:
         email = send_test_mail(ports(), actor(), place.kind, place.language, _design(form))
     except Refused as refused:
         return _refused_look(form, place, refused)
-    flash(sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
+    flash(mail_previews.sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
     return redirect_with_entered(entered_fields(), "console.emails.look")
 
 
@@ -290,13 +284,13 @@ def _design(form: EditForm) -> ShopUpdate:
 
 def _refused_look(form: EditForm, place: _Place, refused: Refused) -> BaseResponse:
     form.refuse(refused)
-    return _look_page(form, place, refused_preview(refused), show=refused_page)
+    return _look_page(form, place, mail_previews.refused_preview(refused), show=refused_page)
 
 
 def _look_page(
     form: EditForm,
     place: _Place,
-    preview: MailPreview | None = None,
+    preview: mail_previews.MailPreview | None = None,
     *,
     key: str = "",
     show: Callable[..., BaseResponse] = page,
@@ -308,8 +302,8 @@ def _look_page(
         mail = preview_mail(ports(), actor(), place.kind, place.language, design)
         parameters = {"entered": key} if key else place.parameters
         frame = url_for("console.emails.framed", **parameters)
-        preview = make_mail_preview(mail, frame)
-    return with_frame(
+        preview = mail_previews.make_mail_preview(mail, frame)
+    return mail_previews.with_frame(
         show(
             "emails/look.html",
             section=make_section(SettingGroup.MAIL_DESIGN, _LOOK, form),

@@ -39,38 +39,17 @@ from app.console.shop.mail_previews import (
 )
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.permissions import Permission
+from app.domain.mails import own_templates
 from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.mails.mail_log import MailEntry
-from app.domain.mails.own_templates import (
-    CONDITION,
-    FILTERS,
-    MAX_SUBJECT,
-    VALUES,
-    FolderFault,
-    OwnTemplate,
-    TemplatePart,
-    ValueType,
-)
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.text import translatable
 from app.services.authorization.register import can_call
 from app.services.console.console_sessions import show_default_language
 from app.services.console.home import sends_mail
+from app.services.mails import mail_templates
 from app.services.mails.mail_log import last_mails
-from app.services.mails.mail_templates import (
-    SampleReader,
-    TemplateDetails,
-    TemplateEntry,
-    check_template,
-    list_templates,
-    preview_template,
-    reset_template,
-    save_template,
-    send_test_template,
-    show_template,
-    template_for,
-)
 from app.web.translation import lazy_text, problem_text, text, texts
 
 _ALL_LANGUAGES = translatable("All languages")
@@ -121,8 +100,8 @@ class LanguageChoice:
 
 
 def make_template_list(
-    entries: Iterable[TemplateEntry],
-    faults: Sequence[FolderFault],
+    entries: Iterable[mail_templates.TemplateEntry],
+    faults: Sequence[own_templates.FolderFault],
     last: Mapping[str, MailEntry] = _NONE_SENT,
 ) -> dict[str, object]:
     """Return the list's groups of emails, with the newest ones, and files without a meaning."""
@@ -135,7 +114,7 @@ def make_template_list(
 
 
 def make_template_groups(
-    entries: Iterable[TemplateEntry], last: Mapping[str, MailEntry] = _NONE_SENT
+    entries: Iterable[mail_templates.TemplateEntry], last: Mapping[str, MailEntry] = _NONE_SENT
 ) -> tuple[TemplateGroup, ...]:
     """Return every email with the templates that are used for it, by subject."""
     uses: dict[MailKind, list[TemplateUse]] = {kind: [] for kind in MailKind}
@@ -161,7 +140,10 @@ def make_template_groups(
 
 
 def _template_values(
-    kind: MailKind, language: str, details: TemplateDetails, entries: Sequence[TemplateEntry]
+    kind: MailKind,
+    language: str,
+    details: mail_templates.TemplateDetails,
+    entries: Sequence[mail_templates.TemplateEntry],
 ) -> dict[str, object]:
     """Return what the editor shows of the template for ``kind`` and ``language``.
 
@@ -176,7 +158,7 @@ def _template_values(
         "kind": kind.value,
         "label": text(KIND_LABELS[kind]),
         "language": language,
-        "state": _state(current, template_for(entries, kind, language)),
+        "state": _state(current, mail_templates.template_for(entries, kind, language)),
         "readers": readers_sentence(kind, language, entries, details.default_language),
         "fault": _described(details.fault or (current.fault if current else None)),
         "languages": [
@@ -184,11 +166,11 @@ def _template_values(
             for code, label in choices.items()
         ],
         "documented": [
-            (value.code, text(value.meaning), value.type is ValueType.LINK)
-            for value in VALUES[kind].values()
+            (value.code, text(value.meaning), value.type is own_templates.ValueType.LINK)
+            for value in own_templates.VALUES[kind].values()
         ],
-        "filters": texts(FILTERS),
-        "condition": CONDITION,
+        "filters": texts(own_templates.FILTERS),
+        "condition": own_templates.CONDITION,
         "versions": [(one, _address(kind, language, one.version)) for one in details.versions],
         "shown_version": details.version,
         "is_own": used_version is not None,
@@ -196,7 +178,9 @@ def _template_values(
     }
 
 
-def _state(current: TemplateEntry | None, used: TemplateEntry | None) -> Pill:
+def _state(
+    current: mail_templates.TemplateEntry | None, used: mail_templates.TemplateEntry | None
+) -> Pill:
     """Return the state of the tab: what is saved for it, else what its readers get."""
     if current is not None:
         return _use(current).state
@@ -214,7 +198,7 @@ def _default_use() -> TemplateUse:
     return TemplateUse("", "", _translated_pill(_DEFAULT))
 
 
-def _use(entry: TemplateEntry) -> TemplateUse:
+def _use(entry: mail_templates.TemplateEntry) -> TemplateUse:
     state = _BROKEN if entry.fault else _OWN if entry.version else _FOLDER
     return TemplateUse(
         SHIPPED_LANGUAGES.get(entry.language_code) or text(_ALL_LANGUAGES),
@@ -250,7 +234,7 @@ blueprint = PageGroup(
         "envelope-paper",
         "mail template invitation reset confirmation notice text html subject design",
         Heading.SHOP,
-        needs=list_templates,
+        needs=mail_templates.list_templates,
         area=EMAILS,
     ),
     url_prefix="/emails/templates",
@@ -263,20 +247,22 @@ class TemplateForm(EditForm):
     typed_customer = ""
 
     language = HiddenField(default="")
-    subject = StringField(lazy_text("Subject line"), render_kw={"maxlength": MAX_SUBJECT})
+    subject = StringField(
+        lazy_text("Subject line"), render_kw={"maxlength": own_templates.MAX_SUBJECT}
+    )
     html = TextAreaField(lazy_text("HTML"))
     text = TextAreaField(lazy_text("Text"))
 
-    def template(self) -> OwnTemplate:
+    def template(self) -> own_templates.OwnTemplate:
         """Return the sources with the line ends that are stored."""
-        given = (str(self[part.value].data or "") for part in TemplatePart)
-        return OwnTemplate(*(source.replace("\r\n", "\n") for source in given))
+        given = (str(self[part.value].data or "") for part in own_templates.TemplatePart)
+        return own_templates.OwnTemplate(*(source.replace("\r\n", "\n") for source in given))
 
 
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the emails, each with the template that is used for it."""
-    entries = list_templates(ports(), actor())
+    entries = mail_templates.list_templates(ports(), actor())
     faults = ports().own_templates.faults()
     shows_last = can_call(actor(), last_mails)
     last = last_mails(ports(), actor()) if shows_last else {}
@@ -297,7 +283,11 @@ def edit(kind: str) -> BaseResponse:
         return _editor(of, _form(entered), key=request.args["entered"])
     details = _wanted(of)
     language = request.args.get("language", "")
-    in_use = show_template(ports(), actor(), of, language) if details.version else details
+    in_use = (
+        mail_templates.show_template(ports(), actor(), of, language)
+        if details.version
+        else details
+    )
     if in_use is None:
         abort(404)
     form = TemplateForm(formdata=None, data={**_sources(details), "language": language})
@@ -310,7 +300,7 @@ def preview(kind: str) -> BaseResponse:
     """Check the template, and show it with sample values; nothing is saved."""
     of, form = _kind(kind), _form()
     try:
-        preview_template(ports(), actor(), of, _language(form), form.template())
+        mail_templates.preview_template(ports(), actor(), of, _language(form), form.template())
     except Refused as refused:
         return _refused(of, form, refused)
     return redirect_with_entered(entered_fields(), "console.mail_templates.edit", kind=kind)
@@ -329,7 +319,7 @@ def framed(kind: str) -> BaseResponse:
         abort(404)
     else:
         language, template = request.args.get("language", ""), _wanted(of).template
-    mail = preview_template(ports(), actor(), of, language, template, reader)
+    mail = mail_templates.preview_template(ports(), actor(), of, language, template, reader)
     return framed_email(mail.html, mail.logo)
 
 
@@ -339,7 +329,7 @@ def check(kind: str, part: str) -> Response:
     of, form = _kind(kind), _form()
     problems = [
         problem
-        for problem in check_template(ports(), actor(), of, form.template())
+        for problem in mail_templates.check_template(ports(), actor(), of, form.template())
         if problem.field == part
     ]
     marks = [
@@ -357,7 +347,9 @@ def send_test(kind: str) -> BaseResponse:
     """Send the edited email to the caller; nothing is saved."""
     of, form = _kind(kind), _form()
     try:
-        email = send_test_template(ports(), actor(), of, _language(form), form.template())
+        email = mail_templates.send_test_template(
+            ports(), actor(), of, _language(form), form.template()
+        )
     except Refused as refused:
         return _refused(of, form, refused)
     flash(sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
@@ -368,7 +360,7 @@ def send_test(kind: str) -> BaseResponse:
 def save(kind: str) -> BaseResponse:
     """Save the template as a new version, which is used from now on."""
     of, language = _kind(kind), _shipped_language(request.form.get("language", ""))
-    details = show_template(ports(), actor(), of, language)
+    details = mail_templates.show_template(ports(), actor(), of, language)
     if details is None:
         abort(404)
     in_use = next((one.version for one in details.versions if one.is_current), 0)
@@ -376,7 +368,9 @@ def save(kind: str) -> BaseResponse:
     if form.is_continued:
         return _editor(of, form)
     try:
-        version = save_template(ports(), actor(), of, language, form.template(), based_on=in_use)
+        version = mail_templates.save_template(
+            ports(), actor(), of, language, form.template(), based_on=in_use
+        )
     except Refused as refused:
         return _refused(of, form, refused)
     message = text(
@@ -393,10 +387,10 @@ def save(kind: str) -> BaseResponse:
 def reset(kind: str) -> BaseResponse:
     """Stop using a template; the versions stay."""
     of, language = _kind(kind), _shipped_language(request.form.get("language", ""))
-    reset_template(ports(), actor(), of, language)
+    mail_templates.reset_template(ports(), actor(), of, language)
     readers = text("Readers get the default email in their language.")
     if language:
-        entries = list_templates(ports(), actor())
+        entries = mail_templates.list_templates(ports(), actor())
         default = show_default_language(ports(), actor())
         readers = readers_sentence(of, language, entries, default)
     message = text(
@@ -409,21 +403,21 @@ def reset(kind: str) -> BaseResponse:
     )
 
 
-def _wanted(kind: MailKind) -> TemplateDetails:
+def _wanted(kind: MailKind) -> mail_templates.TemplateDetails:
     """Return the template of the URL: that of its language, in its version if it names one."""
     language = _shipped_language(request.args.get("language", ""))
     wanted = request.args.get("version", "0")
     version = parse_key(wanted)
     if version is None and wanted != "0":
         abort(404)
-    details = show_template(ports(), actor(), kind, language, version or 0)
+    details = mail_templates.show_template(ports(), actor(), kind, language, version or 0)
     if details is None:
         abort(404)
     return details
 
 
-def _sources(details: TemplateDetails) -> dict[str, str]:
-    return {part.value: details.template.source(part) for part in TemplatePart}
+def _sources(details: mail_templates.TemplateDetails) -> dict[str, str]:
+    return {part.value: details.template.source(part) for part in own_templates.TemplatePart}
 
 
 def _edited_thing(kind: MailKind, language: str) -> EditedThing:
@@ -480,7 +474,7 @@ def _refused(kind: MailKind, form: TemplateForm, refused: Refused) -> BaseRespon
 def _editor(
     kind: MailKind,
     form: TemplateForm,
-    details: TemplateDetails | None = None,
+    details: mail_templates.TemplateDetails | None = None,
     *,
     marks: dict[str, set[int]] | None = None,
     preview: MailPreview | None = None,
@@ -488,10 +482,10 @@ def _editor(
     is_refused: bool = False,
 ) -> BaseResponse:
     language = _language(form)
-    found = details or show_template(ports(), actor(), kind, language)
+    found = details or mail_templates.show_template(ports(), actor(), kind, language)
     if found is None:
         abort(404)
-    entries = list_templates(ports(), actor())
+    entries = mail_templates.list_templates(ports(), actor())
     if preview is None:
         version = found.version if found is details else 0
         reader = search_reader(kind, form.typed_customer)
@@ -512,14 +506,14 @@ def _editor(
 def _preview(
     kind: MailKind,
     language: str,
-    template: OwnTemplate,
+    template: own_templates.OwnTemplate,
     key: str,
     version: int,
-    reader: SampleReader | None,
+    reader: mail_templates.SampleReader | None,
 ) -> MailPreview:
     """Return the email that the editor shows: what was entered under ``key``, or a version."""
     try:
-        mail = preview_template(ports(), actor(), kind, language, template, reader)
+        mail = mail_templates.preview_template(ports(), actor(), kind, language, template, reader)
     except Refused as refused:
         return refused_preview(Refused(*map(with_lines, refused.problems)))
     place = {"entered": key} if key else {"language": language or None, "version": version or None}

@@ -13,16 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
-from app.domain.imports.account_states import (
-    FIELDS,
-    SWITCHES,
-    Effect,
-    field_key,
-    is_place,
-    looks_like_state,
-    read_state,
-    unknown_effect,
-)
+from app.domain.imports import account_states
 from app.domain.imports.runs import Finding, Outcome
 from app.domain.imports.text_files import Line, read_csv, read_lines, refusal
 from app.domain.values.times import showable
@@ -58,7 +49,7 @@ _ALIASES = {
     "publicmetadata": "metadata",
 }
 
-_NAMES = {field_key(name): name for name in COLUMNS} | _ALIASES
+_NAMES = {account_states.field_key(name): name for name in COLUMNS} | _ALIASES
 _FLAGS = ("is_active", "is_confirmed", "is_staff")
 _MOMENTS = ("date_joined", "last_login")
 _OBJECTS = ("metadata", "private_metadata")
@@ -95,7 +86,7 @@ class _Field:
 
     @property
     def is_known(self) -> bool:
-        return bool(self.column) or self.key in FIELDS
+        return bool(self.column) or self.key in account_states.FIELDS
 
     @property
     def shown(self) -> str:
@@ -199,7 +190,10 @@ def _csv_row(
             yield file.left_out(line, template)
             return
     missing = fields[given:]
-    if any(field.key in FIELDS or field.column in (*_FLAGS, "groups") for field in missing):
+    if any(
+        field.key in account_states.FIELDS or field.column in (*_FLAGS, "groups")
+        for field in missing
+    ):
         template = "The row has {given} values, and the header {wanted}."
         yield file.left_out(line, template, given=given, wanted=wanted)
         return
@@ -279,10 +273,14 @@ def _require_people(file: _File, found: Mapping[str, object]) -> None:
 
 
 def _fields(names: Iterable[str]) -> list[_Field]:
-    keys = [(name, field_key(name)) for name in names]
+    keys = [(name, account_states.field_key(name)) for name in names]
     every = {key for _, key in keys}
     return [
-        _Field(name, f"{key} of an address" if is_place(key, every) else key, _NAMES.get(key, ""))
+        _Field(
+            name,
+            f"{key} of an address" if account_states.is_place(key, every) else key,
+            _NAMES.get(key, ""),
+        )
         for name, key in keys
     ]
 
@@ -309,7 +307,9 @@ def _unknown(file: _File, line: int, fields: Iterable[_Field]) -> Iterator[FileR
     for field in fields:
         if field.is_known or not field.shown:
             continue
-        code, template = _UNKNOWN_STATE if looks_like_state(field.key) else _UNKNOWN_COLUMN
+        code, template = (
+            _UNKNOWN_STATE if account_states.looks_like_state(field.key) else _UNKNOWN_COLUMN
+        )
         found = file.finding(line, code, template, Outcome.LEFT_OUT, column=field.shown)
         yield FileRow(line, None, (found,), is_row=False)
 
@@ -335,11 +335,14 @@ def _row(file: _File, line: int, given: Mapping[_Field, object]) -> FileRow:
         findings += found
         is_usable = is_usable and effect is not None
         effects.add(effect)
-    if Effect.INACTIVE in effects:
+    if account_states.Effect.INACTIVE in effects:
         values["is_active"] = False
-    if Effect.UNCONFIRMED in effects:
+    if account_states.Effect.UNCONFIRMED in effects:
         values["is_confirmed"] = False
-    if Effect.MUST_RESET in effects and values.pop("password_hash", None) is not None:
+    if (
+        account_states.Effect.MUST_RESET in effects
+        and values.pop("password_hash", None) is not None
+    ):
         template = "The other system asks the person for a new password; they must set one here."
         findings.append(file.finding(line, "PASSWORD_EXPIRED", template, Outcome.MUST_RESET))
     return FileRow(line, values if is_usable else None, tuple(findings))
@@ -347,17 +350,17 @@ def _row(file: _File, line: int, given: Mapping[_Field, object]) -> FileRow:
 
 def _effect(
     file: _File, line: int, field: _Field, value: object, email: str
-) -> tuple[Effect | None, list[Finding]]:
+) -> tuple[account_states.Effect | None, list[Finding]]:
     """Return what a field says of whether a person can sign in; ``None`` leaves the row out."""
-    if field.key in FIELDS:
+    if field.key in account_states.FIELDS:
         try:
-            return read_state(field.key, value, email, file.now), []
+            return account_states.read_state(field.key, value, email, file.now), []
         except _UNREADABLE:
             return None, [_unreadable(file, line, field.shown)]
-    if not looks_like_state(field.key):
-        return Effect.NONE, []
-    effect = unknown_effect(field.key, value)
-    if effect is not Effect.INACTIVE:
+    if not account_states.looks_like_state(field.key):
+        return account_states.Effect.NONE, []
+    effect = account_states.unknown_effect(field.key, value)
+    if effect is not account_states.Effect.INACTIVE:
         return effect, []
     template = "{column} isn't known but seems to say that the person can't sign in."
     found = file.finding(line, "STATE_UNKNOWN", template, Outcome.LEFT_OUT, column=field.shown)
@@ -393,7 +396,7 @@ def _value(column: str, value: object) -> object:
 def _switch(value: object) -> bool:
     if isinstance(value, bool):
         return value
-    switch = SWITCHES.get(str(value).strip().lower())
+    switch = account_states.SWITCHES.get(str(value).strip().lower())
     if switch is None:
         raise ValueError(value)
     return switch

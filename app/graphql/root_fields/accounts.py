@@ -6,19 +6,9 @@ import graphene
 
 from app.domain.values.inputs import ABSENT, Absent, Upload
 from app.graphql.context import Info
+from app.graphql.root_fields import payloads
 from app.graphql.root_fields.addresses import CUSTOMER_ID, AddressInput, sent_address
 from app.graphql.root_fields.metadata import MetadataInput, pairs
-from app.graphql.root_fields.payloads import (
-    AccountPayload,
-    MutationPayload,
-    TokenPayload,
-    UserPayload,
-    challenge_field,
-    challenge_values,
-    errors_of,
-    mutation,
-    token_values,
-)
 from app.services.accounts.account_details import (
     Details,
     delete_account,
@@ -79,7 +69,7 @@ class AccountInput(graphene.InputObjectType):
     )
 
 
-class AccountRegister(AccountPayload):
+class AccountRegister(payloads.AccountPayload):
     """The result of a registration, the same for new and existing emails."""
 
     user = graphene.Field(
@@ -93,40 +83,40 @@ class AccountRegister(AccountPayload):
     )
 
 
-class ConfirmAccount(UserPayload):
+class ConfirmAccount(payloads.UserPayload):
     """The confirmed account. No session is started."""
 
 
-class SendConfirmationEmail(MutationPayload):
+class SendConfirmationEmail(payloads.MutationPayload):
     """The result. A link was emailed to the signed-in user."""
 
-    errors = errors_of("problems.SendConfirmationEmailError")
+    errors = payloads.errors_of("problems.SendConfirmationEmailError")
 
 
-class AccountUpdate(UserPayload):
+class AccountUpdate(payloads.UserPayload):
     """The updated account."""
 
 
-class RequestEmailChange(UserPayload):
+class RequestEmailChange(payloads.UserPayload):
     """The unchanged account. A link was sent to the new email."""
 
 
-class ConfirmEmailChange(UserPayload):
+class ConfirmEmailChange(payloads.UserPayload):
     """The account with its new email."""
 
 
-class AccountRequestDeletion(AccountPayload):
+class AccountRequestDeletion(payloads.AccountPayload):
     """The result of a deletion request. A link was emailed to the customer."""
 
 
-class AccountDelete(UserPayload):
+class AccountDelete(payloads.UserPayload):
     """The deleted account."""
 
 
 class AccountMutations(graphene.ObjectType):
     """What people do with their own accounts."""
 
-    @mutation(
+    @payloads.mutation(
         "Registers a customer account. Anyone can call it. The response is the same if "
         "the email already has an account. Doesn't start a session.",
         input=graphene.NonNull(AccountRegisterInput),
@@ -147,7 +137,7 @@ class AccountMutations(graphene.ObjectType):
             user=registered.user, requires_confirmation=registered.needs_confirmation
         )
 
-    @mutation(
+    @payloads.mutation(
         "Confirms an account with the token of an emailed link. Anyone with "
         "the token can call it.",
         email=graphene.NonNull(graphene.String),
@@ -162,7 +152,7 @@ class AccountMutations(graphene.ObjectType):
         user = confirm_account(*info.context.caller, email=email, token=token)
         return ConfirmAccount(user=info.context.proven(user))
 
-    @mutation(
+    @payloads.mutation(
         "Emails the signed-in user, whose account isn't confirmed, another link to confirm "
         "it. Not available to dashboard extensions.",
         channel=graphene.NonNull(graphene.String, description=_UNUSED),
@@ -177,7 +167,7 @@ class AccountMutations(graphene.ObjectType):
         send_confirmation(*info.context.caller, redirect_url)
         return SendConfirmationEmail()
 
-    @mutation(
+    @payloads.mutation(
         "Updates details of the signed-in user, or of the customer an app with "
         "IMPERSONATE_USER acts for. Not available to dashboard extensions.",
         customer_id=graphene.ID(description=CUSTOMER_ID),
@@ -197,7 +187,7 @@ class AccountMutations(graphene.ObjectType):
         user = update_account(*info.context.caller, details, customer_id)
         return AccountUpdate(user=info.context.proven(user, is_owner=False))
 
-    @mutation(
+    @payloads.mutation(
         "Sends a confirmation link to a new email. The email changes once "
         "the link is used. For signed-in users, with their password. Not "
         "available to dashboard extensions.",
@@ -221,7 +211,7 @@ class AccountMutations(graphene.ObjectType):
         )
         return RequestEmailChange(user=user)
 
-    @mutation(
+    @payloads.mutation(
         "Changes the signed-in user's email with the token of the emailed "
         "link. Not available to dashboard extensions.",
         channel=graphene.String(description=_UNUSED),
@@ -233,7 +223,7 @@ class AccountMutations(graphene.ObjectType):
         user = confirm_email_change(*info.context.caller, token=token)
         return ConfirmEmailChange(user=user)
 
-    @mutation(
+    @payloads.mutation(
         "Emails the signed-in customer a link that deletes their account. "
         "The account is deleted once the link is used. Not available to "
         "dashboard extensions.",
@@ -248,7 +238,7 @@ class AccountMutations(graphene.ObjectType):
         request_account_deletion(*info.context.caller, redirect_url=redirect_url)
         return AccountRequestDeletion()
 
-    @mutation(
+    @payloads.mutation(
         "Deletes the signed-in customer's account immediately, with the "
         "token of the emailed link. Not available to dashboard extensions.",
         token=graphene.NonNull(graphene.String),
@@ -270,18 +260,18 @@ def _name(input: dict[str, Any], field: str) -> str | Absent:
     return input[field] or "" if field in input else ABSENT
 
 
-class UserAvatarUpdate(UserPayload):
+class UserAvatarUpdate(payloads.UserPayload):
     """The user with the new picture."""
 
 
-class UserAvatarDelete(UserPayload):
+class UserAvatarDelete(payloads.UserPayload):
     """The user without a picture."""
 
 
 class AvatarMutations(graphene.ObjectType):
     """Everybody's own picture."""
 
-    @mutation(
+    @payloads.mutation(
         "Replaces the signed-in user's picture. Accepts PNG, JPEG, WebP and GIF; the "
         "picture is cropped to a square and its metadata is removed. Not available to "
         "dashboard extensions.",
@@ -290,31 +280,33 @@ class AvatarMutations(graphene.ObjectType):
     def user_avatar_update(_root: object, info: Info, image: Upload) -> UserAvatarUpdate:
         return UserAvatarUpdate(user=update_avatar(*info.context.caller, image))
 
-    @mutation("Removes the signed-in user's picture. Not available to dashboard extensions.")
+    @payloads.mutation(
+        "Removes the signed-in user's picture. Not available to dashboard extensions."
+    )
     def user_avatar_delete(_root: object, info: Info) -> UserAvatarDelete:
         return UserAvatarDelete(user=delete_avatar(*info.context.caller))
 
 
-class PasswordChange(UserPayload):
+class PasswordChange(payloads.UserPayload):
     """The user whose password was changed. Their other sessions have ended."""
 
 
-class RequestPasswordReset(AccountPayload):
+class RequestPasswordReset(payloads.AccountPayload):
     """The result of a password reset request, the same for every email."""
 
 
-class SetPassword(TokenPayload):
+class SetPassword(payloads.TokenPayload):
     """The tokens of the new session. All earlier sessions have ended."""
 
     token = graphene.String()
     user = graphene.Field(_USER)
-    second_factor_challenge = challenge_field()
+    second_factor_challenge = payloads.challenge_field()
 
 
 class PasswordMutations(graphene.ObjectType):
     """Passwords; all three refuse while the password login mode is DISABLED."""
 
-    @mutation(
+    @payloads.mutation(
         "Emails a password reset link if an active account has the email. The response "
         "doesn't reveal whether it does. Anyone can call it. Refused while the password "
         "login mode is DISABLED.",
@@ -331,7 +323,7 @@ class PasswordMutations(graphene.ObjectType):
         request_password_reset(*info.context.caller, email=email, redirect_url=redirect_url)
         return RequestPasswordReset()
 
-    @mutation(
+    @payloads.mutation(
         "Sets a password with the token of an emailed link, ends all sessions and signs "
         "in. Anyone with the token can call it. Refused while the password login mode "
         "is DISABLED. For an account with a second factor, sets the password and returns "
@@ -346,10 +338,10 @@ class PasswordMutations(graphene.ObjectType):
         try:
             pair = set_password(*info.context.caller, email=email, password=password, token=token)
         except SecondFactorRequired as required:
-            return SetPassword(**challenge_values(required))
-        return SetPassword(**token_values(info.context, pair))
+            return SetPassword(**payloads.challenge_values(required))
+        return SetPassword(**payloads.token_values(info.context, pair))
 
-    @mutation(
+    @payloads.mutation(
         "Changes the signed-in user's password and ends their other sessions. Not "
         "available to dashboard extensions. Refused while the password login mode is "
         "DISABLED.",

@@ -9,17 +9,7 @@ from app.domain.values.inputs import ABSENT, Absent
 from app.graphql.context import Info
 from app.graphql.root_fields.metadata import metadata_input, pairs
 from app.graphql.root_fields.payloads import AccountPayload, mutation
-from app.services.accounts.addresses import (
-    ChangedAddress,
-    create_address,
-    create_user_address,
-    delete_address,
-    delete_user_address,
-    set_default_address,
-    set_user_default_address,
-    update_address,
-    update_user_address,
-)
+from app.services.accounts import addresses
 
 _USER, _ADDRESS = "app.graphql.types.users.User", "app.graphql.types.addresses.Address"
 _KIND = "app.graphql.types.addresses.AddressTypeEnum"
@@ -123,7 +113,9 @@ class OwnAddressMutations(graphene.ObjectType):
         type: AddressKind | None = None,
     ) -> AccountAddressCreate:
         change = address_change(input)
-        changed = create_address(*info.context.caller, change, customer_id=customer_id, kind=type)
+        changed = addresses.create_address(
+            *info.context.caller, change, customer_id=customer_id, kind=type
+        )
         info.context.proven(changed.user, is_owner=False)
         return AccountAddressCreate(**_payload_values(changed))
 
@@ -136,7 +128,7 @@ class OwnAddressMutations(graphene.ObjectType):
     def account_address_update(
         _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> AccountAddressUpdate:
-        changed = update_address(*info.context.caller, id, address_change(input))
+        changed = addresses.update_address(*info.context.caller, id, address_change(input))
         return AccountAddressUpdate(**_payload_values(changed))
 
     @mutation(
@@ -146,7 +138,7 @@ class OwnAddressMutations(graphene.ObjectType):
     )
     def account_address_delete(_root: object, info: Info, id: str) -> AccountAddressDelete:
         keep = info.context.loaders(info).accounts.keep_address
-        changed = delete_address(*info.context.caller, id, before=keep)
+        changed = addresses.delete_address(*info.context.caller, id, before=keep)
         return AccountAddressDelete(**_payload_values(changed))
 
     @mutation(
@@ -157,7 +149,7 @@ class OwnAddressMutations(graphene.ObjectType):
     def account_set_default_address(
         _root: object, info: Info, id: str, type: AddressKind
     ) -> AccountSetDefaultAddress:
-        user = set_default_address(*info.context.caller, id, type)
+        user = addresses.set_default_address(*info.context.caller, id, type)
         return AccountSetDefaultAddress(user=user)
 
 
@@ -172,7 +164,9 @@ class CustomerAddressMutations(graphene.ObjectType):
     def address_create(
         _root: object, info: Info, input: dict[str, Any], user_id: str
     ) -> AddressCreate:
-        changed = create_user_address(*info.context.caller, user_id, address_change(input))
+        changed = addresses.create_user_address(
+            *info.context.caller, user_id, address_change(input)
+        )
         return AddressCreate(**_payload_values(changed))
 
     @mutation(
@@ -181,13 +175,13 @@ class CustomerAddressMutations(graphene.ObjectType):
         input=graphene.NonNull(AddressInput),
     )
     def address_update(_root: object, info: Info, id: str, input: dict[str, Any]) -> AddressUpdate:
-        changed = update_user_address(*info.context.caller, id, address_change(input))
+        changed = addresses.update_user_address(*info.context.caller, id, address_change(input))
         return AddressUpdate(**_payload_values(changed))
 
     @mutation(description=f"Deletes an address {_STAFF}. Requires MANAGE_USERS.", id=_ID)
     def address_delete(_root: object, info: Info, id: str) -> AddressDelete:
         keep = info.context.loaders(info).accounts.keep_address
-        changed = delete_user_address(*info.context.caller, id, before=keep)
+        changed = addresses.delete_user_address(*info.context.caller, id, before=keep)
         return AddressDelete(**_payload_values(changed))
 
     @mutation(
@@ -199,7 +193,7 @@ class CustomerAddressMutations(graphene.ObjectType):
     def address_set_default(
         _root: object, info: Info, address_id: str, type: AddressKind, user_id: str
     ) -> AddressSetDefault:
-        user = set_user_default_address(*info.context.caller, address_id, user_id, type)
+        user = addresses.set_user_default_address(*info.context.caller, address_id, user_id, type)
         return AddressSetDefault(user=user)
 
 
@@ -220,5 +214,5 @@ def sent_address(input: dict[str, Any], field: str) -> AddressChange | Absent:
     return address_change(input[field]) if input.get(field) else ABSENT
 
 
-def _payload_values(changed: ChangedAddress) -> dict[str, object]:
+def _payload_values(changed: addresses.ChangedAddress) -> dict[str, object]:
     return {"user": changed.user, "address": changed.address}

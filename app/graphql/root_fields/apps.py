@@ -17,15 +17,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import Page
-from app.graphql.app_nodes import (
-    AppNode,
-    ExtensionNode,
-    app_node,
-    app_page,
-    extension_node,
-    extension_page,
-    problem_node,
-)
+from app.graphql import app_nodes
 from app.graphql.connections import (
     connection_arguments,
     make_connection,
@@ -42,15 +34,7 @@ from app.graphql.root_fields.payloads import (
     query,
 )
 from app.ports import Ports
-from app.services.apps.app_changes import (
-    AppChange,
-    NewApp,
-    activate_app,
-    create_app,
-    deactivate_app,
-    delete_app,
-    update_app,
-)
+from app.services.apps import app_changes
 from app.services.apps.app_lists import AppFilter, list_apps, show_app, show_calling_app
 from app.services.apps.extensions import ExtensionFilter, list_extensions, show_extension
 from app.services.apps.installation_requests import (
@@ -190,13 +174,15 @@ class AppMutations(graphene.ObjectType):
         input=AppInput(required=True),
     )
     def app_create(_root: object, info: Info, input: dict[str, Any]) -> AppCreate:
-        new = NewApp(
+        new = app_changes.NewApp(
             name=input.get("name") or "",
             permissions=frozenset(input.get("permissions") or ()),
             identifier=input.get("identifier") or "",
         )
-        created = create_app(*info.context.caller, new)
-        return AppCreate(auth_token=created.token.secret, app=app_node(info.context, created.app))
+        created = app_changes.create_app(*info.context.caller, new)
+        return AppCreate(
+            auth_token=created.token.secret, app=app_nodes.app_node(info.context, created.app)
+        )
 
     @mutation(
         "Updates an app's name, identifier or permissions immediately. For staff with "
@@ -208,13 +194,13 @@ class AppMutations(graphene.ObjectType):
     def app_update(_root: object, info: Info, id: str, input: dict[str, Any]) -> AppUpdate:
         changes = {name: value for name, value in input.items() if value is not None}
         permissions = changes.get("permissions")
-        change = AppChange(
+        change = app_changes.AppChange(
             name=changes.get("name", ABSENT),
             identifier=changes.get("identifier", ABSENT),
             permissions=ABSENT if permissions is None else frozenset(permissions),
         )
-        app = update_app(*info.context.caller, key_in(id, "App"), change)
-        return AppUpdate(app=app_node(info.context, app))
+        app = app_changes.update_app(*info.context.caller, key_in(id, "App"), change)
+        return AppUpdate(app=app_nodes.app_node(info.context, app))
 
     @mutation(
         "Deletes an app with its tokens, webhooks and extensions. For staff with "
@@ -222,14 +208,14 @@ class AppMutations(graphene.ObjectType):
         id=graphene.ID(required=True),
     )
     def app_delete(_root: object, info: Info, id: str) -> AppDelete:
-        return AppDelete(app=_after(info, delete_app, id))
+        return AppDelete(app=_after(info, app_changes.delete_app, id))
 
     @mutation(
         "Activates an app. For staff with MANAGE_APPS, not for apps.",
         id=graphene.ID(required=True),
     )
     def app_activate(_root: object, info: Info, id: str) -> AppActivate:
-        return AppActivate(app=_after(info, activate_app, id))
+        return AppActivate(app=_after(info, app_changes.activate_app, id))
 
     @mutation(
         "Deactivates an app and all its tokens from the next request. For staff with "
@@ -237,7 +223,7 @@ class AppMutations(graphene.ObjectType):
         id=graphene.ID(required=True),
     )
     def app_deactivate(_root: object, info: Info, id: str) -> AppDeactivate:
-        return AppDeactivate(app=_after(info, deactivate_app, id))
+        return AppDeactivate(app=_after(info, app_changes.deactivate_app, id))
 
     @mutation(
         "Reports a problem of the calling app, which staff see at the app; reports with the "
@@ -254,7 +240,11 @@ class AppMutations(graphene.ObjectType):
         )
         problem = report_problem(*info.context.caller, report)
         app = show_app(*info.context.caller, problem.app_id)
-        shown = None if app is None else problem_node(problem, app_node(info.context, app))
+        shown = (
+            None
+            if app is None
+            else app_nodes.problem_node(problem, app_nodes.app_node(info.context, app))
+        )
         return AppProblemCreate(app_problem=shown)
 
     @mutation(
@@ -296,8 +286,12 @@ def _dismiss(context: RequestContext, input: dict[str, Any]) -> None:
         dismiss_problems_of_app(ports, actor, key_of(values["app"], "App", field="app"), keys)
 
 
-def _after(info: Info, use_case: Callable[[Ports, Actor, int], App], global_id: str) -> AppNode:
-    return app_node(info.context, use_case(*info.context.caller, key_in(global_id, "App")))
+def _after(
+    info: Info, use_case: Callable[[Ports, Actor, int], App], global_id: str
+) -> app_nodes.AppNode:
+    return app_nodes.app_node(
+        info.context, use_case(*info.context.caller, key_in(global_id, "App"))
+    )
 
 
 _INSTALLATION = "app.graphql.types.apps.AppInstallation"
@@ -424,11 +418,11 @@ class AppQueries(graphene.ObjectType):
         "with MANAGE_APPS.",
         id=graphene.ID(),
     )
-    def app(_root: object, info: Info, id: str | None = None) -> AppNode | None:
+    def app(_root: object, info: Info, id: str | None = None) -> app_nodes.AppNode | None:
         if id is None:
-            return app_node(info.context, show_calling_app(*info.context.caller))
+            return app_nodes.app_node(info.context, show_calling_app(*info.context.caller))
         app = show_app(*info.context.caller, key_in(id, "App"))
-        return None if app is None else app_node(info.context, app)
+        return None if app is None else app_nodes.app_node(info.context, app)
 
     @query(
         AppCountableConnection,
@@ -437,7 +431,7 @@ class AppQueries(graphene.ObjectType):
         **connection_arguments(),
         description="For staff: all apps, sorted by name by default.",
     )
-    def apps(_root: object, info: Info, **arguments: Any) -> Page[AppNode]:
+    def apps(_root: object, info: Info, **arguments: Any) -> Page[app_nodes.AppNode]:
         filter_ = arguments.get("filter") or {}
         filter_ = AppFilter(
             search=filter_.get("search") or "",
@@ -452,7 +446,7 @@ class AppQueries(graphene.ObjectType):
             sort["field"],
             descending=sort.get("direction") == "DESC",
         )
-        return app_page(info.context, page)
+        return app_nodes.app_page(info.context, page)
 
     @query(
         graphene.NonNull(
@@ -469,11 +463,11 @@ class AppQueries(graphene.ObjectType):
         "with MANAGE_APPS all.",
         id=graphene.ID(required=True),
     )
-    def app_extension(_root: object, info: Info, id: str) -> ExtensionNode | None:
+    def app_extension(_root: object, info: Info, id: str) -> app_nodes.ExtensionNode | None:
         extension = show_extension(*info.context.caller, key_in(id, "AppExtension"))
         if extension is None:
             return None
-        return extension_node(extension, app_node(info.context, extension.app))
+        return app_nodes.extension_node(extension, app_nodes.app_node(info.context, extension.app))
 
     @query(
         AppExtensionCountableConnection,
@@ -482,11 +476,13 @@ class AppQueries(graphene.ObjectType):
         filter=AppExtensionFilterInput(),
         **connection_arguments(),
     )
-    def app_extensions(_root: object, info: Info, **arguments: Any) -> Page[ExtensionNode]:
+    def app_extensions(
+        _root: object, info: Info, **arguments: Any
+    ) -> Page[app_nodes.ExtensionNode]:
         filter_ = arguments.get("filter") or {}
         filter_ = ExtensionFilter(
             tuple(filter_.get("mount_name") or ()), filter_.get("target_name") or ""
         )
         request = page_request("appExtensions", arguments)
         page = list_extensions(*info.context.caller, request, filter_)
-        return extension_page(info.context, page)
+        return app_nodes.extension_page(info.context, page)

@@ -23,16 +23,7 @@ from app.graphql.root_fields.payloads import (
     mutation,
     query,
 )
-from app.services.people.groups import (
-    GroupChanges,
-    GroupFilter,
-    NewGroup,
-    create_group,
-    delete_group,
-    list_groups,
-    show_group,
-    update_group,
-)
+from app.services.people import groups
 
 _GROUP = "app.graphql.types.groups.Group"
 _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
@@ -107,14 +98,14 @@ class GroupMutations(graphene.ObjectType):
     def permission_group_create(
         _root: object, info: Info, input: dict[str, Any]
     ) -> PermissionGroupCreate:
-        new = NewGroup(
+        new = groups.NewGroup(
             name=input["name"],
             permissions=frozenset(input.get("add_permissions") or ()),
             users=tuple(input.get("add_users") or ()),
             is_restricted=bool(input.get("restricted_access_to_channels")),
             channels=tuple(input.get("add_channels") or ()),
         )
-        return PermissionGroupCreate(group=create_group(*info.context.caller, new))
+        return PermissionGroupCreate(group=groups.create_group(*info.context.caller, new))
 
     @mutation(
         "Updates a permission group, its permissions and its members immediately. For "
@@ -125,7 +116,7 @@ class GroupMutations(graphene.ObjectType):
     def permission_group_update(
         _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> PermissionGroupUpdate:
-        changes = GroupChanges(
+        changes = groups.GroupChanges(
             name=(input["name"] or "") if "name" in input else ABSENT,
             add_permissions=frozenset(input.get("add_permissions") or ()),
             remove_permissions=frozenset(input.get("remove_permissions") or ()),
@@ -135,7 +126,7 @@ class GroupMutations(graphene.ObjectType):
             add_channels=tuple(input.get("add_channels") or ()),
             remove_channels=tuple(input.get("remove_channels") or ()),
         )
-        group = update_group(*info.context.caller, id, changes)
+        group = groups.update_group(*info.context.caller, id, changes)
         return PermissionGroupUpdate(group=group)
 
     @mutation(
@@ -144,7 +135,7 @@ class GroupMutations(graphene.ObjectType):
         id=graphene.ID(required=True),
     )
     def permission_group_delete(_root: object, info: Info, id: str) -> PermissionGroupDelete:
-        return PermissionGroupDelete(group=delete_group(*info.context.caller, id))
+        return PermissionGroupDelete(group=groups.delete_group(*info.context.caller, id))
 
 
 GroupCountableConnection = make_connection("Group", _GROUP)
@@ -183,13 +174,13 @@ class GroupQueries(graphene.ObjectType):
     )
     def permission_groups(_root: object, info: Info, **arguments: Any) -> Page[PermissionGroup]:
         filter_ = arguments.get("filter") or {}
-        filter_ = GroupFilter(
+        filter_ = groups.GroupFilter(
             search=filter_.get("search") or "",
             ids=values_in(filter_.get("ids")),
             descending=(arguments.get("sort_by") or {}).get("direction") == "DESC",
         )
         request = page_request("permissionGroups", arguments)
-        page = list_groups(*info.context.caller, request, filter_)
+        page = groups.list_groups(*info.context.caller, request, filter_)
         info.context.loaders(info).groups.add_groups(info, (group.id for group in page.items))
         return page
 
@@ -199,4 +190,4 @@ class GroupQueries(graphene.ObjectType):
         id=graphene.ID(required=True),
     )
     def permission_group(_root: object, info: Info, id: str) -> PermissionGroup | None:
-        return show_group(*info.context.caller, id)
+        return groups.show_group(*info.context.caller, id)

@@ -12,19 +12,8 @@ from graphql import GraphQLError, ValueNode
 from app.domain.commerce.products import Product
 from app.domain.values import inputs as domain
 from app.domain.values.pages import Page, with_items
+from app.graphql import connections
 from app.graphql.compatibility import constant_input, without_constants
-from app.graphql.connections import (
-    chosen_in,
-    connection_arguments,
-    make_connection,
-    page_request,
-    prices_in,
-    range_or_chosen,
-    sorting_input,
-    times_in,
-    values_in,
-    where_in,
-)
 from app.graphql.context import Info
 from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation, query
 from app.graphql.types.lists import (
@@ -192,12 +181,12 @@ class ProductWhereInput(_ProductConditions):
     OR = graphene.List(graphene.NonNull(lambda: ProductWhereInput), description="One of these.")
 
 
-ProductOrder = sorting_input(
+ProductOrder = connections.sorting_input(
     "ProductOrder", "products", "app.graphql.types.products.ProductOrderField"
 )
 
 
-ProductCountableConnection = make_connection("Product", _PRODUCT)
+ProductCountableConnection = connections.make_connection("Product", _PRODUCT)
 
 
 class ProductQueries(graphene.ObjectType):
@@ -227,11 +216,11 @@ class ProductQueries(graphene.ObjectType):
         sort_by=ProductOrder(),
         search=graphene.String(description="Same as `search` in the filter."),
         channel=graphene.String(description=_UNUSED),
-        **connection_arguments(),
+        **connections.connection_arguments(),
         description="Published products, and with MANAGE_PRODUCTS unpublished ones too.",
     )
     def products(_root: object, info: Info, **arguments: Any) -> Page[Product]:
-        page = page_request("products", arguments)
+        page = connections.page_request("products", arguments)
         filter_ = arguments.get("filter") or {}
         sort, where = arguments.get("sort_by") or {}, arguments.get("where")
         found = list_products(
@@ -239,7 +228,7 @@ class ProductQueries(graphene.ObjectType):
             page,
             _product_filter(filter_, arguments.get("search")),
             SORT_FIELDS[sort["field"].value] if sort else None,
-            where=None if where is None else where_in(where, _product_where),
+            where=None if where is None else connections.where_in(where, _product_where),
             descending=sort.get("direction") is Direction.DESC,
         )
         channel = arguments.get("channel")
@@ -248,8 +237,8 @@ class ProductQueries(graphene.ObjectType):
 
 def _product_where(sent: Mapping[str, Any]) -> ProductFilter:
     """Return the conditions of a ``ProductWhereInput`` but for its ``AND`` and ``OR``."""
-    price, prices = range_or_chosen(sent.get("price"))
-    slugs = chosen_in(sent.get("slug"))
+    price, prices = connections.range_or_chosen(sent.get("price"))
+    slugs = connections.chosen_in(sent.get("slug"))
     return replace(_conditions(sent), slugs=slugs, price=price, prices=prices)
 
 
@@ -257,9 +246,9 @@ def _product_filter(filter_: dict[str, Any], search: str | None) -> ProductFilte
     return replace(
         _conditions(filter_),
         search=search or filter_.get("search") or "",
-        slugs=values_in(filter_.get("slugs")),
-        price=prices_in(filter_.get("price")),
-        updated_at=times_in(filter_.get("updated_at")),
+        slugs=connections.values_in(filter_.get("slugs")),
+        price=connections.prices_in(filter_.get("price")),
+        updated_at=connections.times_in(filter_.get("updated_at")),
     )
 
 
@@ -271,7 +260,7 @@ def _conditions(sent: Mapping[str, Any]) -> ProductFilter:
     published, listed = sent.get("is_published"), sent.get("is_visible_in_listing")
     opposite = published is not None and listed is not None and published is not listed
     return ProductFilter(
-        ids=values_in(sent.get("ids")),
+        ids=connections.values_in(sent.get("ids")),
         is_published=listed if published is None else published,
         is_available=sent.get("is_available"),
         has_other=opposite

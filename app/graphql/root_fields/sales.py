@@ -8,15 +8,7 @@ import graphene
 from app.domain.commerce.channels import Channel
 from app.domain.commerce.sales import Checkout, Order, OrderSummary
 from app.domain.values.pages import Page
-from app.graphql.connections import (
-    connection_arguments,
-    days_in,
-    order_where,
-    page_request,
-    sorting_input,
-    times_in,
-    values_in,
-)
+from app.graphql import connections
 from app.graphql.context import Info
 from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation, query
 from app.graphql.types.lists import DateRangeInput, DateTimeRangeInput, Direction
@@ -263,7 +255,7 @@ class OrderFilterInput(graphene.InputObjectType):
     updated_at = DateTimeRangeInput()
 
 
-OrderSortingInput = sorting_input(
+OrderSortingInput = connections.sorting_input(
     "OrderSortingInput", "orders", "app.graphql.types.orders.OrderSortField"
 )
 
@@ -316,7 +308,7 @@ class SaleQueries(graphene.ObjectType):
         ),
         search=graphene.String(description="Same as `search` in the filter."),
         channel=graphene.String(description="The slug of a channel that the caller can access."),
-        **connection_arguments(),
+        **connections.connection_arguments(),
         description="The orders of all channels that the caller has access to, newest first. "
         "Requires MANAGE_ORDERS.",
     )
@@ -326,10 +318,10 @@ class SaleQueries(graphene.ObjectType):
         search = arguments.get("search") or filter_.get("search")
         page = list_orders(
             *info.context.caller,
-            page_request("orders", arguments),
+            connections.page_request("orders", arguments),
             _order_filter({**filter_, "search": search}, arguments.get("channel")),
             sort.get("field"),
-            where=None if where is None else order_where(where),
+            where=None if where is None else connections.order_where(where),
             descending=sort.get("direction") is Direction.DESC,
         )
         info.context.loaders(info).orders.add_orders(info, page.items)
@@ -338,12 +330,12 @@ class SaleQueries(graphene.ObjectType):
     @query(
         "app.graphql.types.orders.CheckoutCountableConnection",
         channel=graphene.String(description="The slug of a channel."),
-        **connection_arguments(),
+        **connections.connection_arguments(),
         description="The open checkouts of all channels that the caller has access to, newest "
         "first. Requires MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.",
     )
     def checkouts(_root: object, info: Info, **arguments: Any) -> Page[Checkout]:
-        request = page_request("checkouts", arguments)
+        request = connections.page_request("checkouts", arguments)
         channel = arguments.get("channel") or ""
         return list_checkouts(*info.context.caller, request, channel)
 
@@ -352,10 +344,10 @@ def _order_filter(filter_: dict[str, Any], channel: str | None) -> OrderFilter:
     return OrderFilter(
         search=filter_.get("search") or "",
         customer=filter_.get("customer") or "",
-        ids=values_in(filter_.get("ids")),
-        statuses=values_in(filter_.get("status")),
-        payments=values_in(filter_.get("payment_status")),
-        created_at=days_in(filter_.get("created")),
-        updated_at=times_in(filter_.get("updated_at")),
+        ids=connections.values_in(filter_.get("ids")),
+        statuses=connections.values_in(filter_.get("status")),
+        payments=connections.values_in(filter_.get("payment_status")),
+        created_at=connections.days_in(filter_.get("created")),
+        updated_at=connections.times_in(filter_.get("updated_at")),
         channel=channel or "",
     )

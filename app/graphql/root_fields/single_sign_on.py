@@ -19,16 +19,7 @@ from app.graphql.connections import (
     sorting_input,
 )
 from app.graphql.context import Info
-from app.graphql.root_fields.payloads import (
-    AccountPayload,
-    MutationPayload,
-    TokenPayload,
-    errors_of,
-    former_errors_of,
-    mutation,
-    query,
-    token_values,
-)
+from app.graphql.root_fields import payloads
 from app.services.single_sign_on.provider_sessions import (
     log_out_external,
     refresh_external_session,
@@ -47,33 +38,33 @@ from app.services.single_sign_on.sign_in import begin_sign_in, finish_sign_in
 _USER = "app.graphql.types.users.User"
 
 
-class ExternalAuthenticationUrl(AccountPayload):
+class ExternalAuthenticationUrl(payloads.AccountPayload):
     """The URL to sign in with the provider: `{"authorizationUrl": …}`."""
 
     authentication_data = graphene.JSONString()
 
 
-class ExternalObtainAccessTokens(TokenPayload):
+class ExternalObtainAccessTokens(payloads.TokenPayload):
     """The tokens of the new session."""
 
     token = graphene.String()
     user = graphene.Field(_USER)
 
 
-class ExternalRefresh(TokenPayload):
+class ExternalRefresh(payloads.TokenPayload):
     """New tokens of the session."""
 
     token = graphene.String()
     user = graphene.Field(_USER)
 
 
-class ExternalLogout(AccountPayload):
+class ExternalLogout(payloads.AccountPayload):
     """The URL to sign out from the provider: `{"logoutUrl": …}`."""
 
     logout_data = graphene.JSONString()
 
 
-class ExternalVerify(AccountPayload):
+class ExternalVerify(payloads.AccountPayload):
     """Whether a token is valid and its session was started with that provider."""
 
     user = graphene.Field(_USER)
@@ -84,7 +75,7 @@ class ExternalVerify(AccountPayload):
 class ExternalMutations(graphene.ObjectType):
     """Single sign-on with this service as the provider's client."""
 
-    @mutation(
+    @payloads.mutation(
         "Returns the URL to sign in with an identity provider. Anyone can call it. "
         "Returns empty data for an unknown or inactive plugin.",
         input=graphene.JSONString(),
@@ -99,7 +90,7 @@ class ExternalMutations(graphene.ObjectType):
         data = {} if url is None else {"authorizationUrl": url}
         return ExternalAuthenticationUrl(authentication_data=data)
 
-    @mutation(
+    @payloads.mutation(
         "Starts a session with the `code` and `state` returned by the provider, or reports "
         "its `error` and `error_description`. Anyone can call it, once for each `state`.",
         input=graphene.JSONString(),
@@ -117,9 +108,9 @@ class ExternalMutations(graphene.ObjectType):
         )
         if tokens is None:
             return ExternalObtainAccessTokens()
-        return ExternalObtainAccessTokens(**token_values(info.context, tokens))
+        return ExternalObtainAccessTokens(**payloads.token_values(info.context, tokens))
 
-    @mutation(
+    @payloads.mutation(
         "Refreshes a session that was started with the provider, after refreshing it "
         "there. Requires only the refresh token.",
         input=graphene.JSONString(),
@@ -132,9 +123,9 @@ class ExternalMutations(graphene.ObjectType):
         tokens = refresh_external_session(*info.context.caller, plugin_id=plugin_id, token=token)
         if tokens is None:
             return ExternalRefresh()
-        return ExternalRefresh(**token_values(info.context, tokens))
+        return ExternalRefresh(**payloads.token_values(info.context, tokens))
 
-    @mutation(
+    @payloads.mutation(
         "Ends the caller's session and returns the URL to sign out from the provider. "
         "Every key of `input` is added to that URL. Anyone can call it.",
         input=graphene.JSONString(),
@@ -148,7 +139,7 @@ class ExternalMutations(graphene.ObjectType):
         url = log_out_external(*info.context.caller, plugin_id=plugin_id, values=values)
         return ExternalLogout(logout_data={} if url is None else {"logoutUrl": url})
 
-    @query(
+    @payloads.query(
         ExternalVerify,
         description="Checks that an access token is valid and its session was started with that "
         "provider, and returns its user. Anyone can call it.",
@@ -192,18 +183,18 @@ class PluginUpdateInput(graphene.InputObjectType):
     configuration = graphene.List(graphene.NonNull(ConfigurationItemInput))
 
 
-class PluginUpdate(MutationPayload):
+class PluginUpdate(payloads.MutationPayload):
     """The updated plugin."""
 
     plugin = graphene.Field("app.graphql.types.plugins.Plugin")
-    errors = errors_of("problems.PluginError")
-    plugins_errors = former_errors_of("problems.PluginError")
+    errors = payloads.errors_of("problems.PluginError")
+    plugins_errors = payloads.former_errors_of("problems.PluginError")
 
 
 class PluginMutations(graphene.ObjectType):
     """The settings of identity providers."""
 
-    @mutation(
+    @payloads.mutation(
         "Updates the settings of an identity provider. If a setting is refused, none is "
         "changed. Null or an empty string clears a setting. Requires MANAGE_PLUGINS. Until a "
         "superuser confirms what anyone else changed, the provider signs in only new "
@@ -254,7 +245,7 @@ PluginSortingInput = sorting_input("PluginSortingInput", "plugins", PluginSortFi
 class PluginQueries(graphene.ObjectType):
     """Identity providers and their settings, for MANAGE_PLUGINS."""
 
-    @query(
+    @payloads.query(
         _PLUGIN,
         description="An identity provider by plugin ID, active or not. Requires MANAGE_PLUGINS.",
         id=graphene.NonNull(graphene.ID),
@@ -262,7 +253,7 @@ class PluginQueries(graphene.ObjectType):
     def plugin(_root: object, info: Info, id: str) -> Plugin | None:
         return show_plugin(*info.context.caller, id)
 
-    @query(
+    @payloads.query(
         PluginCountableConnection,
         description="Identity providers, the default one first unless sorted otherwise. Secrets "
         "aren't returned. Requires MANAGE_PLUGINS.",

@@ -12,16 +12,7 @@ from app.domain.apps.apps import DEFAULT_OVERLAP
 from app.domain.values.errors import Refused
 from app.graphql.context import Info
 from app.graphql.fields import key_in
-from app.graphql.root_fields.payloads import (
-    AccountPayload,
-    AppPayload,
-    TokenPayload,
-    challenge_field,
-    challenge_values,
-    mutation,
-    query,
-    token_values,
-)
+from app.graphql.root_fields import payloads
 from app.services.apps.app_tokens import (
     TokenOptions,
     create_app_token,
@@ -45,15 +36,15 @@ UNUSED_CSRF = "Accepted but ignored: refresh tokens are never read from cookies.
 _USER = "app.graphql.types.users.User"
 
 
-class CreateToken(TokenPayload):
+class CreateToken(payloads.TokenPayload):
     """The tokens of the new session."""
 
     token = graphene.String(description="An access token: a short-lived JWT.")
     user = graphene.Field(_USER)
-    second_factor_challenge = challenge_field()
+    second_factor_challenge = payloads.challenge_field()
 
 
-class RefreshToken(AccountPayload):
+class RefreshToken(payloads.AccountPayload):
     """A new access token of the session."""
 
     token = graphene.String()
@@ -63,7 +54,7 @@ class RefreshToken(AccountPayload):
     user = graphene.Field(_USER)
 
 
-class VerifyToken(AccountPayload):
+class VerifyToken(payloads.AccountPayload):
     """Whether a token is valid, and its claims."""
 
     user = graphene.Field(_USER)
@@ -71,14 +62,14 @@ class VerifyToken(AccountPayload):
     payload = GenericScalar()
 
 
-class DeactivateAllUserTokens(AccountPayload):
+class DeactivateAllUserTokens(payloads.AccountPayload):
     """The result of ending all sessions."""
 
 
 class TokenMutations(graphene.ObjectType):
     """Sessions by password, and the tokens that speak for them."""
 
-    @mutation(
+    @payloads.mutation(
         "Starts a session with email and password, for customers and staff. Anyone can "
         "call it. Failed attempts block the caller's IP address for a time. Refused "
         "while the password login mode is DISABLED. For an account with a second factor, "
@@ -102,10 +93,10 @@ class TokenMutations(graphene.ObjectType):
                 audience=f"custom:{audience}" if audience else "",
             )
         except SecondFactorRequired as required:
-            return CreateToken(**challenge_values(required))
-        return CreateToken(**token_values(info.context, pair))
+            return CreateToken(**payloads.challenge_values(required))
+        return CreateToken(**payloads.token_values(info.context, pair))
 
-    @mutation(
+    @payloads.mutation(
         "Returns a new access token for a refresh token, which stays valid unless "
         "refresh tokens are single use. Requires only the refresh token. Refused for "
         "password sessions while the password login mode is DISABLED.",
@@ -116,9 +107,9 @@ class TokenMutations(graphene.ObjectType):
         _root: object, info: Info, refresh_token: str | None = None, csrf_token: str | None = None
     ) -> RefreshToken:
         refreshed = tokens.refresh_token(*info.context.caller, token=refresh_token)
-        return RefreshToken(**token_values(info.context, refreshed))
+        return RefreshToken(**payloads.token_values(info.context, refreshed))
 
-    @query(
+    @payloads.query(
         VerifyToken,
         description="Checks whether an access or refresh token is valid and returns its claims. "
         "Anyone can call it, in every login mode.",
@@ -136,7 +127,7 @@ class TokenMutations(graphene.ObjectType):
         user = info.context.verified(verified)
         return VerifyToken(is_valid=True, user=user, payload=verified.payload)
 
-    @mutation(
+    @payloads.mutation(
         "Ends all sessions of the signed-in user and revokes all access and refresh "
         "tokens immediately, including the current ones. Not available to dashboard "
         "extensions."
@@ -156,11 +147,11 @@ def _selects_user(info: Info) -> bool:
     )
 
 
-class SessionEnd(AccountPayload):
+class SessionEnd(payloads.AccountPayload):
     """The ended session."""
 
 
-class SessionsEndOthers(AccountPayload):
+class SessionsEndOthers(payloads.AccountPayload):
     """The number of ended sessions."""
 
     count = graphene.Int(description="Number of sessions that ended.")
@@ -169,7 +160,7 @@ class SessionsEndOthers(AccountPayload):
 class SessionMutations(graphene.ObjectType):
     """The caller's own sessions."""
 
-    @mutation(
+    @payloads.mutation(
         "Ends a session of the signed-in user and revokes its tokens immediately. Not "
         "available to dashboard extensions.",
         id=graphene.NonNull(graphene.ID),
@@ -178,7 +169,7 @@ class SessionMutations(graphene.ObjectType):
         end_session(*info.context.caller, id)
         return SessionEnd()
 
-    @mutation(
+    @payloads.mutation(
         "Ends all other sessions of the signed-in user and revokes their tokens "
         "immediately. Not available to dashboard extensions."
     )
@@ -186,7 +177,7 @@ class SessionMutations(graphene.ObjectType):
         return SessionsEndOthers(count=end_other_sessions(*info.context.caller))
 
 
-class _SessionTokens(AccountPayload, abstract=True):
+class _SessionTokens(payloads.AccountPayload, abstract=True):
     token = graphene.String(description="An access token: a short-lived JWT with the claim `amr`.")
     refresh_token = graphene.String(
         description="A token to get new access tokens with until it expires; null for an SSO "
@@ -203,7 +194,7 @@ class PasskeyVerify(_SessionTokens):
     """The tokens of the session."""
 
 
-class PasskeyChallengeCreate(AccountPayload):
+class PasskeyChallengeCreate(payloads.AccountPayload):
     """What a browser needs to answer with a passkey."""
 
     challenge = graphene.String(description="The argument of `passkeyVerify`.")
@@ -213,7 +204,7 @@ class PasskeyChallengeCreate(AccountPayload):
     )
 
 
-class SecondFactorChallengeCreate(AccountPayload):
+class SecondFactorChallengeCreate(payloads.AccountPayload):
     """A challenge for the caller's session."""
 
     second_factor_challenge = graphene.Field(
@@ -221,7 +212,7 @@ class SecondFactorChallengeCreate(AccountPayload):
     )
 
 
-class EmailCodeRequest(AccountPayload):
+class EmailCodeRequest(payloads.AccountPayload):
     """A sign-in that waits for its code."""
 
     challenge = graphene.String(description="The argument of `emailCodeVerify`.")
@@ -231,13 +222,13 @@ class EmailCodeRequest(AccountPayload):
 class EmailCodeVerify(_SessionTokens):
     """The tokens of the session."""
 
-    second_factor_challenge = challenge_field()
+    second_factor_challenge = payloads.challenge_field()
 
 
 class EmailCodeMutations(graphene.ObjectType):
     """Sign-in with a code by email."""
 
-    @mutation(
+    @payloads.mutation(
         "Sends a code to sign in with, if an account has the email; the answer is the same for "
         "every email. Anyone can call it. Refused while the setting `emailCodeLogin` is off or "
         "the password login mode is DISABLED.",
@@ -252,7 +243,7 @@ class EmailCodeMutations(graphene.ObjectType):
         )
         return EmailCodeRequest(challenge=made.challenge, expires_at=made.expires_at)
 
-    @mutation(
+    @payloads.mutation(
         "Signs in with a code by email. Anyone with the challenge can call it. Incorrect codes "
         "block the caller's IP address for a time, and five of them end the challenge. It "
         "confirms the account; a password that was set before is then deleted. For an account "
@@ -265,14 +256,14 @@ class EmailCodeMutations(graphene.ObjectType):
         try:
             pair = verify_email_code(*info.context.caller, challenge=challenge, code=code)
         except SecondFactorRequired as required:
-            return EmailCodeVerify(**challenge_values(required))
-        return EmailCodeVerify(**token_values(info.context, pair))
+            return EmailCodeVerify(**payloads.challenge_values(required))
+        return EmailCodeVerify(**payloads.token_values(info.context, pair))
 
 
 class SecondFactorMutations(graphene.ObjectType):
     """Second factors at sign-in; enrolling and removing them is for the console."""
 
-    @mutation(
+    @payloads.mutation(
         "Finishes a sign-in that was refused with SECOND_FACTOR_REQUIRED, or answers "
         "`secondFactorChallengeCreate`: returns the session's tokens. Anyone with the "
         "challenge can call it. Incorrect codes block the caller's IP address for a time, "
@@ -284,9 +275,9 @@ class SecondFactorMutations(graphene.ObjectType):
         _root: object, info: Info, challenge: str, code: str
     ) -> SecondFactorVerify:
         pair = verify_second_factor(*info.context.caller, challenge=challenge, code=code)
-        return SecondFactorVerify(**token_values(info.context, pair))
+        return SecondFactorVerify(**payloads.token_values(info.context, pair))
 
-    @mutation(
+    @payloads.mutation(
         "Returns the options with which a browser asks for a passkey: to sign in with a "
         "passkey alone, or to answer `challenge`. Anyone can call it. Refused while the "
         "password login mode is DISABLED.",
@@ -298,7 +289,7 @@ class SecondFactorMutations(graphene.ObjectType):
         made = challenge_passkey(*info.context.caller, challenge=challenge)
         return PasskeyChallengeCreate(challenge=made.token, options=json.loads(made.options))
 
-    @mutation(
+    @payloads.mutation(
         "Signs in with a browser's passkey, or answers a challenge with it: returns the "
         "session's tokens. Anyone with the challenge can call it.",
         challenge=graphene.String(required=True),
@@ -310,9 +301,9 @@ class SecondFactorMutations(graphene.ObjectType):
         pair = verify_passkey(
             *info.context.caller, challenge=challenge, credential=_json_text(credential)
         )
-        return PasskeyVerify(**token_values(info.context, pair))
+        return PasskeyVerify(**payloads.token_values(info.context, pair))
 
-    @mutation(
+    @payloads.mutation(
         "Asks for a second factor in the caller's current session, such as one that began "
         "with SSO. The answer returns new tokens of the session, and the session has used "
         "a second factor from then on. Not available to dashboard extensions."
@@ -349,27 +340,27 @@ class AppTokenInput(graphene.InputObjectType):
     )
 
 
-class AppTokenCreate(AppPayload):
+class AppTokenCreate(payloads.AppPayload):
     """The new token, returned only once."""
 
     auth_token = graphene.String()
     app_token = graphene.Field(_TYPE)
 
 
-class AppTokenRotate(AppPayload):
+class AppTokenRotate(payloads.AppPayload):
     """The new token, returned only once."""
 
     auth_token = graphene.String()
     app_token = graphene.Field(_TYPE)
 
 
-class AppTokenDelete(AppPayload):
+class AppTokenDelete(payloads.AppPayload):
     """The revoked token."""
 
     app_token = graphene.Field(_TYPE)
 
 
-class AppTokenVerify(AppPayload):
+class AppTokenVerify(payloads.AppPayload):
     """Whether a token works."""
 
     valid = graphene.NonNull(graphene.Boolean)
@@ -378,7 +369,7 @@ class AppTokenVerify(AppPayload):
 class AppTokenMutations(graphene.ObjectType):
     """The tokens of apps, managed by people who hold MANAGE_APPS."""
 
-    @mutation(
+    @payloads.mutation(
         "Creates a token for an app. The token is returned only once. For staff with "
         "MANAGE_APPS, not for apps.",
         input=AppTokenInput(required=True),
@@ -394,7 +385,7 @@ class AppTokenMutations(graphene.ObjectType):
         new = create_app_token(*info.context.caller, app_id, new_token)
         return AppTokenCreate(auth_token=new.secret, app_token=new.token)
 
-    @mutation(
+    @payloads.mutation(
         "Replaces a token with a new one, which is returned only once. The old token "
         "keeps working for a grace period. For staff with MANAGE_APPS, not for apps.",
         id=graphene.ID(required=True),
@@ -412,7 +403,7 @@ class AppTokenMutations(graphene.ObjectType):
         new = rotate_app_token(*info.context.caller, token_id, overlap)
         return AppTokenRotate(auth_token=new.secret, app_token=new.token)
 
-    @mutation(
+    @payloads.mutation(
         "Revokes a token immediately. For staff with MANAGE_APPS, not for apps.",
         id=graphene.ID(required=True),
     )
@@ -420,7 +411,7 @@ class AppTokenMutations(graphene.ObjectType):
         token = revoke_app_token(*info.context.caller, key_in(id, "AppToken"))
         return AppTokenDelete(app_token=token)
 
-    @query(
+    @payloads.query(
         AppTokenVerify,
         description="Checks whether a token works: its app is active and the token hasn't "
         "expired. Anyone can call it.",

@@ -11,19 +11,7 @@ from app.domain.accounts.search import UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.domain.values.pages import Page
-from app.graphql.connections import (
-    chosen_in,
-    connection_arguments,
-    days_in,
-    make_connection,
-    page_request,
-    range_in,
-    range_or_chosen,
-    sorting_input,
-    times_in,
-    values_in,
-    where_in,
-)
+from app.graphql import connections
 from app.graphql.context import Info
 from app.graphql.root_fields.metadata import metadata_input, pairs
 from app.graphql.root_fields.payloads import (
@@ -54,7 +42,7 @@ _SEARCH = (
     "Matches the beginnings of words in email, name and addresses, ignoring case and accents."
 )
 
-UserCountableConnection = make_connection("User", _USER)
+UserCountableConnection = connections.make_connection("User", _USER)
 UserSortField = graphene.Enum.from_enum(UserSort, name="UserSortField")
 
 
@@ -65,7 +53,7 @@ class StaffMemberStatus(graphene.Enum):
     DEACTIVATED = "deactivated"
 
 
-UserSortingInput = sorting_input("UserSortingInput", "users", UserSortField)
+UserSortingInput = connections.sorting_input("UserSortingInput", "users", UserSortField)
 
 
 class StaffUserInput(graphene.InputObjectType):
@@ -219,7 +207,7 @@ class UserQueries(graphene.ObjectType):
         where=CustomerWhereInput(description="Can't be combined with `filter`."),
         search=graphene.String(description=_SEARCH),
         sort_by=UserSortingInput(),
-        **connection_arguments(),
+        **connections.connection_arguments(),
         description="Customers, oldest account first. Requires MANAGE_USERS or MANAGE_ORDERS.",
     )
     def customers(_root: object, info: Info, **arguments: Any) -> Page[User]:
@@ -228,9 +216,9 @@ class UserQueries(graphene.ObjectType):
         sent = arguments.get("where")
         page = list_customers(
             *info.context.caller,
-            page_request("customers", arguments),
+            connections.page_request("customers", arguments),
             _customer_filter(arguments),
-            None if sent is None else where_in(sent, _where_filter),
+            None if sent is None else connections.where_in(sent, _where_filter),
         )
         return _load_together(info, page)
 
@@ -238,12 +226,12 @@ class UserQueries(graphene.ObjectType):
         UserCountableConnection,
         filter=StaffUserInput(),
         sort_by=UserSortingInput(),
-        **connection_arguments(),
+        **connections.connection_arguments(),
         description="Staff members, oldest account first. Requires MANAGE_STAFF.",
     )
     def staff_users(_root: object, info: Info, **arguments: Any) -> Page[User]:
         user_filter = _filter(arguments, arguments.get("filter") or {})
-        page = page_request("staffUsers", arguments)
+        page = connections.page_request("staffUsers", arguments)
         return _load_together(info, list_staff(*info.context.caller, page, user_filter))
 
 
@@ -253,7 +241,7 @@ def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
     return UserFilter(
         search=filter_.get("search") or "",
         is_active=None if status is None else status is StaffMemberStatus.ACTIVE,
-        ids=values_in(filter_.get("ids")),
+        ids=connections.values_in(filter_.get("ids")),
         sort=sort.get("field"),
         descending=sort.get("direction") == "DESC",
     )
@@ -264,10 +252,10 @@ def _customer_filter(arguments: dict[str, Any]) -> UserFilter:
     search = arguments.get("search") or sent.get("search")
     return replace(
         _filter(arguments, {**sent, "search": search}),
-        joined_at=days_in(sent.get("date_joined")),
-        updated_at=times_in(sent.get("updated_at")),
-        ordered_at=days_in(sent.get("placed_orders")),
-        order_count=range_in(sent.get("number_of_orders")),
+        joined_at=connections.days_in(sent.get("date_joined")),
+        updated_at=connections.times_in(sent.get("updated_at")),
+        ordered_at=connections.days_in(sent.get("placed_orders")),
+        order_count=connections.range_in(sent.get("number_of_orders")),
         metadata=tuple(map(_metadata, sent.get("metadata") or ())),
     )
 
@@ -275,28 +263,28 @@ def _customer_filter(arguments: dict[str, Any]) -> UserFilter:
 def _metadata(sent: Mapping[str, Any]) -> tuple[str, tuple[str, ...] | None]:
     """Return what a ``MetadataFilter`` or ``MetadataFilterInput`` means."""
     value = sent.get("value")
-    return sent["key"], (value,) if isinstance(value, str) else chosen_in(value)
+    return sent["key"], (value,) if isinstance(value, str) else connections.chosen_in(value)
 
 
 def _where_filter(sent: Mapping[str, Any]) -> UserFilter:
     """Return the conditions of a ``CustomerWhereInput`` but for its ``AND`` and ``OR``."""
     metadata, address = sent.get("metadata"), sent.get("addresses") or {}
-    order_count, order_counts = range_or_chosen(sent.get("number_of_orders"))
+    order_count, order_counts = connections.range_or_chosen(sent.get("number_of_orders"))
     country = address.get("country")
     excluded = None if country is None else country.get("not_one_of")
     return UserFilter(
-        ids=values_in(sent.get("ids")),
+        ids=connections.values_in(sent.get("ids")),
         is_active=sent.get("is_active"),
-        emails=chosen_in(sent.get("email")),
-        first_names=chosen_in(sent.get("first_name")),
-        last_names=chosen_in(sent.get("last_name")),
-        joined_at=times_in(sent.get("date_joined")),
-        updated_at=times_in(sent.get("updated_at")),
-        ordered_at=times_in(sent.get("placed_orders_at")),
+        emails=connections.chosen_in(sent.get("email")),
+        first_names=connections.chosen_in(sent.get("first_name")),
+        last_names=connections.chosen_in(sent.get("last_name")),
+        joined_at=connections.times_in(sent.get("date_joined")),
+        updated_at=connections.times_in(sent.get("updated_at")),
+        ordered_at=connections.times_in(sent.get("placed_orders_at")),
         order_count=order_count,
         order_counts=order_counts,
-        phones=chosen_in(address.get("phone_number")),
-        countries=None if excluded is not None else _codes(chosen_in(country)),
+        phones=connections.chosen_in(address.get("phone_number")),
+        countries=None if excluded is not None else _codes(connections.chosen_in(country)),
         other_countries=_codes(excluded),
         metadata=() if metadata is None else (_metadata(metadata),),
     )

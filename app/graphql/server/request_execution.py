@@ -20,6 +20,7 @@ from app.domain.values.installation import DatabaseUnavailable
 from app.domain.values.unchanging import unchanging
 from app.graphql.context import RequestContext
 from app.graphql.errors import Description, describe_request_error
+from app.graphql.server import responses
 from app.graphql.server.bodies import BadRequest
 from app.graphql.server.cache import Cache
 from app.graphql.server.execution.executor import execute, refuse
@@ -28,18 +29,6 @@ from app.graphql.server.execution.variables import coerce_variables
 from app.graphql.server.limits import Allowance, LimitedHasher, Limits, Load, ReadingCost, exceeded
 from app.graphql.server.operations import Document, Operation
 from app.graphql.server.request import Entry
-from app.graphql.server.responses import (
-    CLOSED,
-    UNAVAILABLE,
-    Outcome,
-    executed,
-    faulty,
-    limited,
-    malformed,
-    record_operation,
-    refused,
-    refused_as,
-)
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor, record_permission_uses, record_use
 from app.web.request_hooks import record_actor
@@ -152,7 +141,7 @@ class Exchange:
         self._identify = identify
         self._count_stored = count_stored
         self.documents = Documents(schema, hide_suggestions=not ports.configuration.development)
-        self.introspections: Cache[tuple[str, str | None, bytes], Outcome] = Cache(
+        self.introspections: Cache[tuple[str, str | None, bytes], responses.Outcome] = Cache(
             entries=64, size=_INTROSPECTION_BYTES
         )
 
@@ -162,7 +151,7 @@ class Exchange:
         visitor: Visitor,
         *,
         tolerates_lag: bool = False,
-    ) -> list[Outcome]:
+    ) -> list[responses.Outcome]:
         """One outcome for each entry, in their order.
 
         The storefront is closed to a whole request before any document is looked up. No entry is
@@ -174,15 +163,15 @@ class Exchange:
             identity = self._identify(self._ports, visitor)
         except _UNIDENTIFIED as reason:
             refusal = _unidentified(reason)
-            record_operation((), refusal)
+            responses.record_operation((), refusal)
             return [refusal] * len(entries)
         record_use(self._ports, identity)
         record_actor(identity.actor)
         context = self._admit(identity, visitor)
         if context is None:
             self._ports.activity.count_rejection()
-            record_operation((), CLOSED)
-            return [CLOSED] * len(entries)
+            responses.record_operation((), responses.CLOSED)
+            return [responses.CLOSED] * len(entries)
         outcomes = []
         changed = False
         self._hasher.begin_request()
@@ -190,8 +179,8 @@ class Exchange:
         if tolerates_lag and not any(map(_is_mutation, plans)):
             context = replace(context, ports=self._lagging_ports)
         for plan in plans:
-            if isinstance(plan, Outcome):
-                record_operation((), plan)
+            if isinstance(plan, responses.Outcome):
+                responses.record_operation((), plan)
                 self._count(identity.actor, plan)
                 outcomes.append(plan)
                 continue
@@ -201,7 +190,7 @@ class Exchange:
             except _UNIDENTIFIED as reason:
                 outcomes.append(_unidentified(reason))
                 continue
-            outcomes.append(CLOSED if context is None else self._answer(plan, context))
+            outcomes.append(responses.CLOSED if context is None else self._answer(plan, context))
             changed = plan.operation.is_mutation
         return outcomes
 
@@ -239,18 +228,20 @@ class Exchange:
             raise TokenRejected(TokenFault.EXPIRED)
         return renewed
 
-    def _plan(self, entries: Sequence[Entry | BadRequest], actor: Actor) -> list[Plan | Outcome]:
-        plans: list[Plan | Outcome] = []
+    def _plan(
+        self, entries: Sequence[Entry | BadRequest], actor: Actor
+    ) -> list[Plan | responses.Outcome]:
+        plans: list[Plan | responses.Outcome] = []
         allowed = Allowance(self._limits.tokens)
         load = Load()
         for entry in entries:
             if isinstance(entry, BadRequest):
-                plans.append(malformed(entry.message, entry.status, entry.code))
+                plans.append(responses.malformed(entry.message, entry.status, entry.code))
                 continue
             document = self.documents.get(entry.query, allowed)
             allowed = allowed.after(document.cost)
             if isinstance(document, Rejected):
-                refusal = refused_as(document.errors)
+                refusal = responses.refused_as(document.errors)
                 if document.over_limit:
                     return _refuse_all(plans, refusal, len(entries))
                 plans.append(refusal)
@@ -263,7 +254,7 @@ class Exchange:
                     total = load + plan.load
                     error = exceeded(total, self._limits)
                     if error is not None:
-                        return _refuse_all(plans, refused(error), len(entries))
+                        return _refuse_all(plans, responses.refused(error), len(entries))
                 load = total
             plans.append(plan)
         return plans
@@ -273,19 +264,19 @@ class Exchange:
         stored = self._count_stored(self._ports, actor)
         return replace(plan, load=plan.operation.load(plan.variables, stored))
 
-    def _prepare(self, entry: Entry, document: Document) -> Plan | Outcome:
+    def _prepare(self, entry: Entry, document: Document) -> Plan | responses.Outcome:
         try:
             operation = document.operation(entry.operation_name)
         except GraphQLError as error:
-            return refused(error)
+            return responses.refused(error)
         if entry.read_only and operation.is_mutation:
-            return malformed("Send mutations with POST.", HTTPStatus.METHOD_NOT_ALLOWED)
+            return responses.malformed("Send mutations with POST.", HTTPStatus.METHOD_NOT_ALLOWED)
         variables = coerce_variables(operation, entry.variables)
         if isinstance(variables, list):
-            return refused(*variables)
+            return responses.refused(*variables)
         return Plan(entry, operation, variables, operation.load(variables))
 
-    def _answer(self, plan: Plan, context: RequestContext) -> Outcome:
+    def _answer(self, plan: Plan, context: RequestContext) -> responses.Outcome:
         started = time.perf_counter()
         if self._ports.traces.is_on:
             names = plan.operation.root_fields
@@ -295,11 +286,11 @@ class Exchange:
         else:
             outcome = self._execute(plan, context)
         seconds = time.perf_counter() - started
-        record_operation(plan.operation.root_fields, outcome, seconds)
+        responses.record_operation(plan.operation.root_fields, outcome, seconds)
         self._count(context.actor, outcome, seconds)
         return outcome
 
-    def _count(self, actor: Actor, outcome: Outcome, seconds: float = 0.0) -> None:
+    def _count(self, actor: Actor, outcome: responses.Outcome, seconds: float = 0.0) -> None:
         """Count an operation of an app, in memory; of its extensions what they needed."""
         if not actor.is_app:
             record_permission_uses(self._ports, actor)
@@ -308,20 +299,20 @@ class Exchange:
                 actor.app_id, outcome.code, seconds, actor.used or ()
             )
 
-    def _execute(self, plan: Plan, context: RequestContext) -> Outcome:
+    def _execute(self, plan: Plan, context: RequestContext) -> responses.Outcome:
         try:
             if context.actor.fault is TokenFault.EXPIRED:
                 result = refuse(plan.operation, plan.variables, TokenFault.EXPIRED)
-                return executed(*result, self._ports, self._extensions(plan))
+                return responses.executed(*result, self._ports, self._extensions(plan))
             if plan.operation.is_introspection:
                 return self._introspect(plan, context)
             readmit = partial(self._readmit, context)
             result = execute(plan.operation, plan.variables, context, readmit)
-            return executed(*result, self._ports, self._extensions(plan))
+            return responses.executed(*result, self._ports, self._extensions(plan))
         except DatabaseUnavailable:
-            return UNAVAILABLE
+            return responses.UNAVAILABLE
         except Exception as fault:  # noqa: BLE001 - whatever it is, the other entries go on
-            return faulty(fault, self._ports)
+            return responses.faulty(fault, self._ports)
 
     def _extensions(self, plan: Plan) -> dict[str, object] | None:
         """Return the operation's cost in the platform's form, if the installation shows it."""
@@ -330,35 +321,37 @@ class Exchange:
         cost = {"requestedQueryCost": plan.load.cost, "maximumAvailable": self._limits.cost}
         return {"cost": cost}
 
-    def _introspect(self, plan: Plan, context: RequestContext) -> Outcome:
+    def _introspect(self, plan: Plan, context: RequestContext) -> responses.Outcome:
         entry = plan.entry
         key = entry.query, entry.operation_name, _canonical(entry.variables)
         cached = self.introspections.get(key)
         if cached is not None:
             return cached
         data, errors = execute(plan.operation, plan.variables, context)
-        outcome = executed(data, errors, self._ports, self._extensions(plan))
+        outcome = responses.executed(data, errors, self._ports, self._extensions(plan))
         if not errors:
             size = len(entry.query) + len(key[-1]) + len(outcome.body)
             self.introspections.put(key, outcome, size)
         return outcome
 
 
-def _is_mutation(plan: Plan | Outcome) -> bool:
+def _is_mutation(plan: Plan | responses.Outcome) -> bool:
     return isinstance(plan, Plan) and plan.operation.is_mutation
 
 
-def _unidentified(reason: DatabaseUnavailable | TooManyRequests) -> Outcome:
+def _unidentified(reason: DatabaseUnavailable | TooManyRequests) -> responses.Outcome:
     """The outcome of a request whose caller can't be identified right now."""
-    return limited(reason) if isinstance(reason, TooManyRequests) else UNAVAILABLE
+    return (
+        responses.limited(reason) if isinstance(reason, TooManyRequests) else responses.UNAVAILABLE
+    )
 
 
 def _refuse_all(
-    plans: Sequence[Plan | Outcome], refusal: Outcome, entries: int
-) -> list[Plan | Outcome]:
+    plans: Sequence[Plan | responses.Outcome], refusal: responses.Outcome, entries: int
+) -> list[Plan | responses.Outcome]:
     """Refuse a batch that is over a limit; entries that failed by themselves keep their errors."""
-    outcomes: list[Plan | Outcome] = [
-        plan if isinstance(plan, Outcome) else refusal for plan in plans
+    outcomes: list[Plan | responses.Outcome] = [
+        plan if isinstance(plan, responses.Outcome) else refusal for plan in plans
     ]
     return outcomes + [refusal] * (entries - len(plans))
 

@@ -8,27 +8,10 @@ from graphql import GraphQLError
 from app.domain.apps import apps as domain
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
-from app.graphql.app_nodes import (
-    AppNode,
-    ExtensionNode,
-    ProblemNode,
-    WebhookNode,
-    extension_node,
-    problem_node,
-    webhook_nodes,
-)
+from app.graphql import app_nodes, fields
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import (
-    ObjectType,
-    attribute,
-    described_enum,
-    itself,
-    own_id,
-    sorted_permissions,
-    text_or_null,
-)
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
@@ -37,19 +20,20 @@ AppSortField = graphene.Enum.from_enum(domain.AppSortField, name="AppSortField")
 _UNAVAILABLE = "app.graphql.unavailable."
 
 
-class AppToken(ObjectType, interfaces=(Node,)):
+class AppToken(fields.ObjectType, interfaces=(Node,)):
     """An API token of an app. The token itself is returned only when it's created."""
 
-    id = own_id("AppToken")
+    id = fields.own_id("AppToken")
     name = graphene.String()
     auth_token = graphene.String(
-        description="The last four characters of the token.", resolver=attribute("last_four")
+        description="The last four characters of the token.",
+        resolver=fields.attribute("last_four"),
     )
     created_at = graphene.NonNull(graphene.DateTime)
     expires_at = graphene.DateTime(description="Null if the token doesn't expire.")
     replaced_at = graphene.DateTime(description="When the token was replaced.")
     last_used_at = graphene.DateTime(description="Accurate to one minute.")
-    last_used_address = text_or_null("last_used_address")
+    last_used_address = fields.text_or_null("last_used_address")
     permissions = graphene.List(
         graphene.NonNull("app.graphql.types.permissions.Permission"),
         description="The token's permissions; null for all permissions of its app.",
@@ -64,7 +48,7 @@ class IconFormat(StrEnum):
     WEBP = "WEBP"
 
 
-IconThumbnailFormatEnum = described_enum(
+IconThumbnailFormatEnum = fields.described_enum(
     IconFormat,
     "IconThumbnailFormatEnum",
     "The format of an icon.",
@@ -104,20 +88,21 @@ class AppBrandLogo(graphene.ObjectType):
 class AppBrand(graphene.ObjectType):
     """How an app shows itself."""
 
-    logo = graphene.NonNull(AppBrandLogo, description="The logo.", resolver=itself)
+    logo = graphene.NonNull(AppBrandLogo, description="The logo.", resolver=fields.itself)
 
 
-class App(ObjectType, interfaces=(Node, ObjectWithMetadata)):
+class App(fields.ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """An integration with its own permissions."""
 
-    id = own_id("App")
+    id = fields.own_id("App")
     permissions = graphene.List(
-        graphene.NonNull("app.graphql.types.permissions.Permission"), resolver=sorted_permissions
+        graphene.NonNull("app.graphql.types.permissions.Permission"),
+        resolver=fields.sorted_permissions,
     )
     identifier = graphene.String(
         description="The `id` in the app's manifest; the global ID of an app without one."
     )
-    created = graphene.DateTime(resolver=attribute("created_at"))
+    created = graphene.DateTime(resolver=fields.attribute("created_at"))
     is_active = graphene.Boolean()
     name = graphene.String()
     type = graphene.Field(AppTypeEnum)
@@ -126,19 +111,19 @@ class App(ObjectType, interfaces=(Node, ObjectWithMetadata)):
         graphene.NonNull("app.graphql.types.webhooks.Webhook"),
         description="Requires MANAGE_APPS; apps can see their own.",
     )
-    about_app = text_or_null("about")
-    data_privacy_url = text_or_null("data_privacy_url")
-    homepage_url = text_or_null("homepage_url")
-    support_url = text_or_null("support_url")
-    app_url = text_or_null("app_url", description="URL of the app's page in the dashboard.")
-    manifest_url = text_or_null("manifest_url")
-    version = text_or_null("version")
+    about_app = fields.text_or_null("about")
+    data_privacy_url = fields.text_or_null("data_privacy_url")
+    homepage_url = fields.text_or_null("homepage_url")
+    support_url = fields.text_or_null("support_url")
+    app_url = fields.text_or_null("app_url", description="URL of the app's page in the dashboard.")
+    manifest_url = fields.text_or_null("manifest_url")
+    version = fields.text_or_null("version")
     access_token = graphene.String(
         description="For staff: a five-minute token that lets the app's dashboard page act on "
         "their behalf, with the permissions that both have. Null for others, and for apps without "
         "a dashboard page."
     )
-    author = text_or_null("author")
+    author = fields.text_or_null("author")
     brand = graphene.Field(
         "app.graphql.types.apps.AppBrand", description="The app's logo; null without one."
     )
@@ -151,12 +136,12 @@ class App(ObjectType, interfaces=(Node, ObjectWithMetadata)):
             description="How many at most, from 1 to 100.",
         ),
     )
-    configuration_url = text_or_null(
+    configuration_url = fields.text_or_null(
         "configuration_url",
         description="The URL of the app's settings.",
         deprecation_reason="Use `appUrl`.",
     )
-    data_privacy = text_or_null(
+    data_privacy = fields.text_or_null(
         "data_privacy",
         description="What the app says of data privacy.",
         deprecation_reason="Use `dataPrivacyUrl`.",
@@ -172,30 +157,33 @@ class App(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     def resolve_identifier(self: domain.App, _info: Info) -> str:
         return self.identifier or to_global_id("App", self.id)
 
-    def resolve_tokens(self: AppNode, _info: Info) -> tuple[domain.AppToken, ...]:
+    def resolve_tokens(self: app_nodes.AppNode, _info: Info) -> tuple[domain.AppToken, ...]:
         return self.loader.tokens[self.id]
 
-    def resolve_webhooks(self: AppNode, info: Info) -> tuple[WebhookNode, ...]:
+    def resolve_webhooks(self: app_nodes.AppNode, info: Info) -> tuple[app_nodes.WebhookNode, ...]:
         shown = (one.id for webhooks in self.loader.webhooks.values() for one in webhooks)
         info.context.loaders(info).deliveries.add_webhooks(info, shown)
-        return webhook_nodes(self)
+        return app_nodes.webhook_nodes(self)
 
     def resolve_brand(self: domain.App, info: Info) -> str | None:
         return self.logo if info.context.existing_key("App", self.id) and self.logo else None
 
     def resolve_problems(
-        self: AppNode, _info: Info, limit: int | None = None
-    ) -> tuple[ProblemNode, ...]:
+        self: app_nodes.AppNode, _info: Info, limit: int | None = None
+    ) -> tuple[app_nodes.ProblemNode, ...]:
         if limit is not None and not 0 < limit <= domain.MAX_PROBLEMS:
             raise GraphQLError(f"`limit` must be from 1 to {domain.MAX_PROBLEMS}, got {limit}.")
         problems = self.loader.problems[self.id][:limit]
-        return tuple(problem_node(problem, self) for problem in problems)
+        return tuple(app_nodes.problem_node(problem, self) for problem in problems)
 
-    def resolve_access_token(self: AppNode, _info: Info) -> str | None:
+    def resolve_access_token(self: app_nodes.AppNode, _info: Info) -> str | None:
         return self.loader.access_token(self)
 
-    def resolve_extensions(self: AppNode, _info: Info) -> list[ExtensionNode]:
-        return [extension_node(extension, self) for extension in self.loader.extensions[self.id]]
+    def resolve_extensions(self: app_nodes.AppNode, _info: Info) -> list[app_nodes.ExtensionNode]:
+        return [
+            app_nodes.extension_node(extension, self)
+            for extension in self.loader.extensions[self.id]
+        ]
 
 
 JobStatusEnum = graphene.Enum.from_enum(domain.JobStatus, name="JobStatusEnum")
@@ -210,14 +198,14 @@ class Job(graphene.Interface):
     message = graphene.String(description="Why it failed.")
 
 
-class AppInstallation(ObjectType, interfaces=(Node, Job)):
+class AppInstallation(fields.ObjectType, interfaces=(Node, Job)):
     """A pending or failed installation of an app."""
 
-    id = own_id("AppInstallation")
+    id = fields.own_id("AppInstallation")
     status = graphene.NonNull(JobStatusEnum)
     created_at = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
-    message = text_or_null(
+    message = fields.text_or_null(
         "message", description="Why the installation failed, as reported by the app."
     )
     app_name = graphene.NonNull(graphene.String)
@@ -231,34 +219,38 @@ class AppInstallation(ObjectType, interfaces=(Node, Job)):
         return self.logo or None
 
 
-class AppExtension(ObjectType, interfaces=(Node,)):
+class AppExtension(fields.ObjectType, interfaces=(Node,)):
     """An entry an app adds to the dashboard."""
 
-    id = own_id("AppExtension")
+    id = fields.own_id("AppExtension")
     permissions = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
         description="Permissions required to see the extension.",
-        resolver=sorted_permissions,
+        resolver=fields.sorted_permissions,
     )
     label = graphene.NonNull(graphene.String)
     url = graphene.NonNull(
-        graphene.String, description="The URL to open.", resolver=attribute("address")
+        graphene.String, description="The URL to open.", resolver=fields.attribute("address")
     )
     mount_name = graphene.NonNull(
-        graphene.String, description="Where the extension appears.", resolver=attribute("mount")
+        graphene.String,
+        description="Where the extension appears.",
+        resolver=fields.attribute("mount"),
     )
     target_name = graphene.NonNull(
-        graphene.String, description="How the extension opens.", resolver=attribute("target")
+        graphene.String,
+        description="How the extension opens.",
+        resolver=fields.attribute("target"),
     )
     settings = graphene.NonNull("app.graphql.root_fields.products.JSON")
-    identifier = text_or_null("identifier")
+    identifier = fields.text_or_null("identifier")
     app = graphene.NonNull("app.graphql.types.apps.App")
     access_token = graphene.String(
         description="Same as `App.accessToken`; null for staff who lack a permission of the "
         "extension."
     )
 
-    def resolve_access_token(self: ExtensionNode, info: Info) -> str | None:
+    def resolve_access_token(self: app_nodes.ExtensionNode, info: Info) -> str | None:
         if not self.permissions <= info.context.actor.permissions:
             return None
         return self.app.loader.access_token(self.app)

@@ -6,19 +6,11 @@ import graphene
 
 from app.domain.mails import mail_log as domain
 from app.domain.mails.mail import KIND_LABELS, MailKind
+from app.graphql import fields
 from app.graphql.context import Info
-from app.graphql.fields import (
-    MutationError,
-    described_enum,
-    id_or_null,
-    own_id,
-    part,
-    part_or_null,
-    text_or_null,
-)
 from app.services.mails import mail_templates as service
 
-MailStatusEnum = described_enum(
+MailStatusEnum = fields.described_enum(
     domain.MailStatus,
     "MailStatusEnum",
     "How far an email is.",
@@ -50,12 +42,12 @@ class MailFilterInput(graphene.InputObjectType):
 class Mail(graphene.ObjectType):
     """An email in the mail log, without its content."""
 
-    id = own_id("Mail")
+    id = fields.own_id("Mail")
     kind = graphene.NonNull(graphene.String, description="Such as `password_reset`.")
     recipient = graphene.NonNull(graphene.String, description="The email that it was sent to.")
-    user_id = id_or_null("User", "user_id", description="The account that it is about.")
+    user_id = fields.id_or_null("User", "user_id", description="The account that it is about.")
     status = graphene.NonNull(MailStatusEnum)
-    error = text_or_null(
+    error = fields.text_or_null(
         "error",
         description="Why the last attempt failed, with what the mail server answered. Emails and "
         "URLs in it are hidden.",
@@ -65,7 +57,9 @@ class Mail(graphene.ObjectType):
     attempted_at = graphene.DateTime(description="The time of the last attempt.")
     next_attempt_at = graphene.DateTime(description="Null if it isn't tried again.")
     sent_at = graphene.DateTime(description="When the mail server or the app accepted it.")
-    sent_by = text_or_null("sent_by", description="The name of the app that sent it instead.")
+    sent_by = fields.text_or_null(
+        "sent_by", description="The name of the app that sent it instead."
+    )
     waits_for = graphene.String(
         description="The name of the app that it waits for; empty before one was found."
     )
@@ -112,7 +106,7 @@ class MailTemplate(graphene.ObjectType):
     )
     version = graphene.NonNull(graphene.Int, description=_VERSION)
     saved_at = graphene.DateTime(description=_SAVED_AT)
-    saved_by = text_or_null("saved_by", description=_SAVED_BY)
+    saved_by = fields.text_or_null("saved_by", description=_SAVED_BY)
     fault = graphene.String(description=_FAULT, resolver=_fault)
 
     def resolve_language_code(self: service.TemplateEntry, _info: Info) -> str | None:
@@ -137,13 +131,17 @@ class MailTemplateSources(graphene.ObjectType):
     subject = graphene.NonNull(
         graphene.String,
         description="The source of the subject.",
-        resolver=part("template.subject"),
+        resolver=fields.part("template.subject"),
     )
     html = graphene.NonNull(
-        graphene.String, description="The source of the HTML.", resolver=part("template.html")
+        graphene.String,
+        description="The source of the HTML.",
+        resolver=fields.part("template.html"),
     )
     text = graphene.NonNull(
-        graphene.String, description="The source of the text.", resolver=part("template.text")
+        graphene.String,
+        description="The source of the text.",
+        resolver=fields.part("template.text"),
     )
     versions = graphene.NonNull(
         graphene.List(graphene.NonNull(MailTemplateVersion)), description="The newest first."
@@ -168,12 +166,12 @@ class MailTemplateInput(graphene.InputObjectType):
     )
 
 
-class MailTemplateError(MutationError, graphene.ObjectType):
+class MailTemplateError(fields.MutationError, graphene.ObjectType):
     """Why a template was refused."""
 
     code = graphene.NonNull("app.graphql.types.error_codes.ShopErrorCode")
     lines = graphene.List(
         graphene.NonNull(graphene.Int),
         description="The lines of the source, from 1.",
-        resolver=part_or_null("lines"),
+        resolver=fields.part_or_null("lines"),
     )

@@ -7,15 +7,7 @@ from urllib.parse import urlsplit
 
 import graphene
 
-from app.domain.accounts.addresses import (
-    COUNTRY_NAMES,
-    NO_DETAILS,
-    PHONE_PREFIXES,
-    Address,
-    Country,
-    country_name,
-    country_of,
-)
+from app.domain.accounts import addresses
 from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.accounts.users import NO_KEY
 from app.domain.authorization.permissions import Permission, in_order
@@ -304,26 +296,26 @@ class Shop(ObjectType, interfaces=(ObjectWithMetadata,)):
     ) -> list[dict[str, str]]:
         if (filter or {}).get("attached_to_shipping_zones"):
             return []
-        return [{"code": code, "country": name} for code, name in COUNTRY_NAMES.items()]
+        return [{"code": code, "country": name} for code, name in addresses.COUNTRY_NAMES.items()]
 
     def resolve_languages(self: settings.PublicShop, _info: Info) -> list[dict[str, str]]:
         return [{"code": code, "language": name} for code, name in LANGUAGE_NAMES.items()]
 
     def resolve_phone_prefixes(self: settings.PublicShop, _info: Info) -> tuple[str, ...]:
-        return PHONE_PREFIXES
+        return addresses.PHONE_PREFIXES
 
     def resolve_channel_currencies(self: settings.PublicShop, _info: Info) -> tuple[str, ...]:
         return (CURRENCY,)
 
-    def resolve_company_address(self: settings.PublicShop, info: Info) -> Address | None:
+    def resolve_company_address(self: settings.PublicShop, info: Info) -> addresses.Address | None:
         details = show_company_address(*info.context.caller)
-        if details == NO_DETAILS:
+        if details == addresses.NO_DETAILS:
             return None
-        return Address(id=NO_KEY, user_id=NO_KEY, **asdict(details))
+        return addresses.Address(id=NO_KEY, user_id=NO_KEY, **asdict(details))
 
     def resolve_default_country(self: settings.PublicShop, info: Info) -> dict[str, str] | None:
         code = show_company_address(*info.context.caller).country
-        return {"code": code, "country": country_name(code)} if code else None
+        return {"code": code, "country": addresses.country_name(code)} if code else None
 
     def resolve_domain(self: settings.PublicShop, info: Info) -> dict[str, object]:
         url = info.context.visitor.issuer.removesuffix("/graphql/")
@@ -407,8 +399,8 @@ class Channel(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     def resolve_has_orders(self: domain.Channel, info: Info) -> bool:
         return self.id in info.context.loaders(info).channels.with_orders
 
-    def resolve_default_country(self: domain.Channel, info: Info) -> Country:
-        return country_of(_details(self, info).country)
+    def resolve_default_country(self: domain.Channel, info: Info) -> addresses.Country:
+        return addresses.country_of(_details(self, info).country)
 
     def resolve_stock_settings(self: domain.Channel, info: Info) -> StockSettings:
         _details(self, info)

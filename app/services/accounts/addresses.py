@@ -7,16 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import models
-from app.domain.accounts.addresses import (
-    NO_DETAILS,
-    Address,
-    AddressChange,
-    AddressKind,
-    AddressRules,
-    address_rules,
-    checked_address,
-    details_of,
-)
+from app.domain.accounts import addresses
 from app.domain.accounts.users import User, account_readers, sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
@@ -25,20 +16,12 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.ports import Ports
 from app.ports.database import account
+from app.services.accounts import stored_addresses
 from app.services.accounts.account_details import (
     add_user_updated,
     key_acted_for,
     load_acted_for,
     lock_acted_for,
-)
-from app.services.accounts.stored_addresses import (
-    addresses_by_user,
-    delete_stored_address,
-    make_default,
-    require_validation,
-    store_address,
-    to_address,
-    write_details,
 )
 from app.services.audit.log import record, user_change
 from app.services.authorization.register import (
@@ -52,18 +35,18 @@ from app.services.identity.stored_metadata import save_sent_metadata
 from app.services.outbox.publisher import add_event
 from app.services.sign_in.reauthentication import own_id
 
-BeforeDeletion = Callable[[Address], object]
+BeforeDeletion = Callable[[addresses.Address], object]
 """What a use case that deletes an address calls first, to read what the answer shows of it."""
 
 
-def _read_nothing(_address: Address) -> None: ...
+def _read_nothing(_address: addresses.Address) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedAddress:
     """An address, and its user, after a change; a deleted one as it was."""
 
-    address: Address
+    address: addresses.Address
     user: User
 
 
@@ -71,7 +54,7 @@ class ChangedAddress:
 @public
 def addresses_of_users(
     ports: Ports, actor: Actor, users: Collection[User], proven: Collection[int] = ()
-) -> Mapping[int, tuple[Address, ...]]:
+) -> Mapping[int, tuple[addresses.Address, ...]]:
     """Return the addresses of each of ``users``, the oldest first, in one statement.
 
     Raises ``PermissionDenied`` unless the caller sees each of them, see ``sees_account``.
@@ -80,7 +63,7 @@ def addresses_of_users(
         if not sees_account(actor, user, proven):
             raise PermissionDenied(*account_readers(is_staff=user.is_staff))
     with ports.database.reading() as session:
-        return addresses_by_user(session, [user.id for user in users])
+        return stored_addresses.addresses_by_user(session, [user.id for user in users])
 
 
 @public
@@ -92,13 +75,15 @@ def show_address_rules(
     country_area: str = "",
     city: str = "",
     city_area: str = "",
-) -> AddressRules:
+) -> addresses.AddressRules:
     """Return what an address of that country needs (`addressValidationRules`)."""
-    return address_rules(country, country_area=country_area, city=city, city_area=city_area)
+    return addresses.address_rules(
+        country, country_area=country_area, city=city, city_area=city_area
+    )
 
 
 @users_or(Permission.MANAGE_USERS)
-def show_address(ports: Ports, actor: Actor, address_id: str) -> Address | None:
+def show_address(ports: Ports, actor: Actor, address_id: str) -> addresses.Address | None:
     """Return the address of a global ID (`address`): one's own, or a customer's.
 
     ``None`` if there is none, or the caller can't see it. Refuses NOT_FOUND on ``id`` for an ID of
@@ -108,7 +93,9 @@ def show_address(ports: Ports, actor: Actor, address_id: str) -> Address | None:
 
 
 @users_or(Permission.MANAGE_USERS)
-def addresses_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Address, ...]:
+def addresses_by_key(
+    ports: Ports, actor: Actor, keys: Collection[int]
+) -> tuple[addresses.Address, ...]:
     """Return those addresses that ``show_address`` shows the caller, in one statement."""
     return _visible(ports, actor, keys)
 
@@ -117,10 +104,10 @@ def addresses_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple
 def create_address(
     ports: Ports,
     actor: Actor,
-    change: AddressChange,
+    change: addresses.AddressChange,
     *,
     customer_id: str | None = None,
-    kind: AddressKind | None = None,
+    kind: addresses.AddressKind | None = None,
 ) -> ChangedAddress:
     """Add an address to the caller's account, or to that of the customer an app acts for.
 
@@ -135,7 +122,7 @@ def create_address(
 
 @users_or(Permission.MANAGE_USERS)
 def update_address(
-    ports: Ports, actor: Actor, address_id: str, change: AddressChange
+    ports: Ports, actor: Actor, address_id: str, change: addresses.AddressChange
 ) -> ChangedAddress:
     """Change one's own address or, with MANAGE_USERS, a customer's.
 
@@ -159,7 +146,9 @@ def delete_address(
 
 
 @account_owner_only
-def set_default_address(ports: Ports, actor: Actor, address_id: str, kind: AddressKind) -> User:
+def set_default_address(
+    ports: Ports, actor: Actor, address_id: str, kind: addresses.AddressKind
+) -> User:
     """Make an address of the caller's their default (`accountSetDefaultAddress`).
 
     Refuses NOT_FOUND on ``id``.
@@ -173,7 +162,7 @@ def set_default_address(ports: Ports, actor: Actor, address_id: str, kind: Addre
 
 @requires(Permission.MANAGE_USERS)
 def create_user_address(
-    ports: Ports, actor: Actor, user_id: str, change: AddressChange
+    ports: Ports, actor: Actor, user_id: str, change: addresses.AddressChange
 ) -> ChangedAddress:
     """Add an address to a customer (`addressCreate`); to staff with MANAGE_STAFF, too.
 
@@ -187,7 +176,7 @@ def create_user_address(
 
 @requires(Permission.MANAGE_USERS)
 def update_user_address(
-    ports: Ports, actor: Actor, address_id: str, change: AddressChange
+    ports: Ports, actor: Actor, address_id: str, change: addresses.AddressChange
 ) -> ChangedAddress:
     """Change an address of a customer (`addressUpdate`); of staff with MANAGE_STAFF, too.
 
@@ -209,7 +198,7 @@ def delete_user_address(
 
 @requires(Permission.MANAGE_USERS)
 def set_user_default_address(
-    ports: Ports, actor: Actor, address_id: str, user_id: str, kind: AddressKind
+    ports: Ports, actor: Actor, address_id: str, user_id: str, kind: addresses.AddressKind
 ) -> User:
     """Make an address of a customer their default (`addressSetDefault`).
 
@@ -229,29 +218,35 @@ def _create(
     actor: Actor,
     session: Session,
     user: models.User,
-    change: AddressChange,
-    kind: AddressKind | None,
+    change: addresses.AddressChange,
+    kind: addresses.AddressKind | None,
 ) -> ChangedAddress:
-    require_validation(actor, change)
+    stored_addresses.require_validation(actor, change)
     skipped = change.skips_validation
-    details = checked_address(change.applied_to(NO_DETAILS), skips_validation=skipped, kind=kind)
-    stored = store_address(ports, actor, session, user.id, details, validation_skipped=skipped)
+    details = addresses.checked_address(
+        change.applied_to(addresses.NO_DETAILS), skips_validation=skipped, kind=kind
+    )
+    stored = stored_addresses.store_address(
+        ports, actor, session, user.id, details, validation_skipped=skipped
+    )
     save_sent_metadata(session, models.Address, stored.id, change.metadata)
     if kind is not None:
-        make_default(session, stored, kind)
+        stored_addresses.make_default(session, stored, kind)
     _record_change(ports, actor, session, user, "address.create", stored.id)
     return _result(ports, session, actor, stored)
 
 
-def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) -> ChangedAddress:
-    require_validation(actor, change)
+def _update(
+    ports: Ports, actor: Actor, address_id: str, change: addresses.AddressChange
+) -> ChangedAddress:
+    stored_addresses.require_validation(actor, change)
     with ports.database.transaction() as session:
         stored, user = _find(session, actor, address_id)
-        details = checked_address(
-            change.applied_to(details_of(to_address(stored))),
+        details = addresses.checked_address(
+            change.applied_to(addresses.details_of(stored_addresses.to_address(stored))),
             skips_validation=change.skips_validation,
         )
-        changed = write_details(stored, details)
+        changed = stored_addresses.write_details(stored, details)
         stored.validation_skipped = change.skips_validation
         changed += tuple(save_sent_metadata(session, models.Address, stored.id, change.metadata))
         if changed:
@@ -264,9 +259,9 @@ def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) 
 def _delete(ports: Ports, actor: Actor, address_id: str, before: BeforeDeletion) -> ChangedAddress:
     with ports.database.transaction() as session:
         stored, user = _find(session, actor, address_id)
-        address = to_address(stored)
+        address = stored_addresses.to_address(stored)
         before(address)
-        delete_stored_address(ports, actor, session, stored)
+        stored_addresses.delete_stored_address(ports, actor, session, stored)
         _record_change(ports, actor, session, user, "address.delete", address.id)
         session.flush()
         return ChangedAddress(address, load_acted_for(ports, session, actor, user.id))
@@ -278,9 +273,9 @@ def _set_default(
     session: Session,
     stored: models.Address,
     user: models.User,
-    kind: AddressKind,
+    kind: addresses.AddressKind,
 ) -> User:
-    make_default(session, stored, kind)
+    stored_addresses.make_default(session, stored, kind)
     _record_change(
         ports, actor, session, user, "address.set_default", stored.id, (kind.value.lower(),)
     )
@@ -314,7 +309,7 @@ def _owner(session: Session, actor: Actor, user_id: int, field: str) -> models.U
     raise Refused(Problem("NOT_FOUND", "There is no such user.", field))
 
 
-def _visible(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Address, ...]:
+def _visible(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[addresses.Address, ...]:
     query = (
         select(models.Address, models.User).join(models.User).where(models.Address.id.in_(keys))
     )
@@ -322,7 +317,7 @@ def _visible(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Address
         query = query.where(models.User.id == actor.user_id)
     with ports.database.reading() as session:
         return tuple(
-            to_address(stored)
+            stored_addresses.to_address(stored)
             for stored, owner in session.execute(query)
             if owner.id == actor.user_id or _manages(actor, owner)
         )
@@ -370,5 +365,5 @@ def _result(
     ports: Ports, session: Session, actor: Actor, stored: models.Address
 ) -> ChangedAddress:
     return ChangedAddress(
-        to_address(stored), load_acted_for(ports, session, actor, stored.user_id)
+        stored_addresses.to_address(stored), load_acted_for(ports, session, actor, stored.user_id)
     )

@@ -10,19 +10,11 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import second_factors
 from app.domain.authorization.actor import Actor
 from app.domain.keys import authenticator_app_purpose
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import APP_VALUES
-from app.domain.second_factors import (
-    SECRET_BYTES,
-    AuthenticationMethod,
-    SecondFactorType,
-    encode_secret,
-    find_step,
-    read_one_time_code,
-    setup_key,
-)
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
 from app.ports.keys import DecryptionError
@@ -49,7 +41,7 @@ SETUP_ENDED = Problem(
     "INVALID", "This setup was canceled or replaced. Start it again and scan the new QR code."
 )
 
-_APP = {"type": SecondFactorType.AUTHENTICATOR_APP.value}
+_APP = {"type": second_factors.SecondFactorType.AUTHENTICATOR_APP.value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +74,7 @@ def start_app_setup(ports: Ports, actor: Actor) -> None:
     another session is replaced, so that its secret can't be confirmed by mistake.
     """
     user_id, session_id = own_id(actor), own_session(actor)
-    secret = encode_secret(ports.randomness.secret(SECRET_BYTES))
+    secret = second_factors.encode_secret(ports.randomness.secret(second_factors.SECRET_BYTES))
     pending = _encrypt(ports, user_id, f"{session_id} {secret}")
     with ports.database.transaction() as session:
         lock_own_account(session, actor)
@@ -107,7 +99,9 @@ def show_app_setup(ports: Ports, actor: Actor) -> AppSetup | None:
         email = session.scalar(select(models.User.email).where(models.User.id == user_id)) or ""
         issuer = session.get_one(models.Shop, models.SHOP_ID).name
     apps = ports.authenticator_apps
-    return AppSetup(setup_key(secret), apps.qr_code(apps.setup_uri(secret, email, issuer)))
+    return AppSetup(
+        second_factors.setup_key(secret), apps.qr_code(apps.setup_uri(secret, email, issuer))
+    )
 
 
 @account_owner_only
@@ -134,7 +128,9 @@ def confirm_app_setup(ports: Ports, actor: Actor, *, code: str) -> AddedFactor:
     if not secret:
         raise Refused(SETUP_ENDED)
     code_at = partial(ports.authenticator_apps.code_at, secret)
-    step = find_step(read_one_time_code(code), ports.clock.timestamp(), 0, code_at)
+    step = second_factors.find_step(
+        second_factors.read_one_time_code(code), ports.clock.timestamp(), 0, code_at
+    )
     if step is None:
         raise Refused(WRONG_CODE)
     codes = hash_first_codes(ports, user_id)
@@ -150,7 +146,7 @@ def confirm_app_setup(ports: Ports, actor: Actor, *, code: str) -> AddedFactor:
         action = "second_factor.replace" if is_moved else "second_factor.add"
         record(ports, actor, session, user_change(action, user, after=_APP))
         shown = store_first_codes(ports, session, user_id, codes)
-        add_method(session, actor, AuthenticationMethod.ONE_TIME_CODE)
+        add_method(session, actor, second_factors.AuthenticationMethod.ONE_TIME_CODE)
         notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, APP_VALUES)
         others = count_other_sessions(ports, session, actor, user_id)
         return AddedFactor(shown, others, is_moved=is_moved)

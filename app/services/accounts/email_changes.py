@@ -19,19 +19,8 @@ from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
+from app.services.accounts import email_links
 from app.services.accounts.account_details import add_user_updated
-from app.services.accounts.email_links import (
-    WORTHLESS,
-    OpenedLink,
-    drop_links,
-    find_link,
-    make_link,
-    notify_account_owner,
-    open_link,
-    redirect_refusal,
-    require_owner,
-    roll_back_unless,
-)
 from app.services.audit.log import record, user_change
 from app.services.authorization.register import account_owner_only, building_block, input_decides
 from app.services.identity.users import confirm_email, find_owner, load_caller, load_user
@@ -55,8 +44,8 @@ def confirm_account(ports: Ports, actor: Actor, *, email: str, token: str) -> Us
     alike.
     """
     with ports.database.transaction(Subject(SubjectKind.EMAIL, normalize_email(email))) as session:
-        opened = open_link(ports, session, _CONFIRMATION, token)
-        require_owner(opened, email)
+        opened = email_links.open_link(ports, session, _CONFIRMATION, token)
+        email_links.require_owner(opened, email)
         confirm(ports, actor, session, opened.user)
         return load_user(session, opened.user.id)
 
@@ -80,7 +69,7 @@ def confirm(ports: Ports, actor: Actor, session: Session, user: models.User) -> 
 
 _CHANGE = (LinkPurpose.CHANGE_EMAIL,)
 _SAME = Problem("UNIQUE", "This is already your email.", "newEmail")
-_WORTHLESS = replace(WORTHLESS, code="JWT_INVALID_TOKEN")
+_WORTHLESS = replace(email_links.WORTHLESS, code="JWT_INVALID_TOKEN")
 _TAKEN = Problem("UNIQUE", "Another account uses this email now.", "newEmail")
 
 
@@ -96,7 +85,10 @@ def request_email_change(
     """
     account = own_account(ports, actor)
     email = normalize_email(new_email)
-    problems = [email_problem(email, "newEmail"), redirect_refusal(ports, redirect_url)]
+    problems = [
+        email_problem(email, "newEmail"),
+        email_links.redirect_refusal(ports, redirect_url),
+    ]
     if account.email in email_spellings(new_email)[:2]:
         problems.append(_SAME)
     refuse_any(*problems)
@@ -104,7 +96,7 @@ def request_email_change(
     with ports.database.transaction() as session:
         user = lock_own_account(session, actor)
         owner = find_owner(session, email, but=account.id)
-        with roll_back_unless(session, keep=owner is None):
+        with email_links.roll_back_unless(session, keep=owner is None):
             _send_link(ports, actor, session, user, email, redirect_url)
         record(ports, actor, session, user_change("account.email_change_request", user))
         caller = load_caller(ports, session, actor, user.id)
@@ -122,7 +114,7 @@ def find_email_change(ports: Ports, actor: Actor, *, token: str) -> str:
     that another account has. The link stays usable.
     """
     with ports.database.reading() as session:
-        return _open(ports, actor, session, token, find_link).new_email
+        return _open(ports, actor, session, token, email_links.find_link).new_email
 
 
 @account_owner_only
@@ -135,7 +127,7 @@ def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
     """
     try:
         with ports.database.transaction() as session:
-            opened = _open(ports, actor, session, token, open_link)
+            opened = _open(ports, actor, session, token, email_links.open_link)
             if find_owner(session, opened.new_email, but=opened.user.id) is not None:
                 raise Refused(_TAKEN)
             _move(ports, actor, session, opened.user, opened.new_email)
@@ -149,8 +141,8 @@ def _open(
     actor: Actor,
     session: Session,
     token: str,
-    open_: Callable[[Ports, Session, Collection[LinkPurpose], str], OpenedLink],
-) -> OpenedLink:
+    open_: Callable[[Ports, Session, Collection[LinkPurpose], str], email_links.OpenedLink],
+) -> email_links.OpenedLink:
     try:
         opened = open_(ports, session, _CHANGE, token)
     except Refused:
@@ -164,7 +156,7 @@ def _send_link(
     ports: Ports, actor: Actor, session: Session, user: models.User, email: str, redirect_url: str
 ) -> None:
     purpose = LinkPurpose.CHANGE_EMAIL
-    token = make_link(ports, session, user, purpose, email)
+    token = email_links.make_link(ports, session, user, purpose, email)
     values = {
         "link": with_query(redirect_url, token=token),
         **lifetime_values(purpose),
@@ -181,8 +173,8 @@ def _notify(ports: Ports, owner: int, *, keep: bool) -> None:
     with ports.database.transaction() as session:
         user = session.get(models.User, owner, with_for_update=True)
         if user is not None:
-            with roll_back_unless(session, keep):
-                notify_account_owner(ports, session, user)
+            with email_links.roll_back_unless(session, keep):
+                email_links.notify_account_owner(ports, session, user)
 
 
 def _move(ports: Ports, actor: Actor, session: Session, user: models.User, email: str) -> None:
@@ -192,7 +184,7 @@ def _move(ports: Ports, actor: Actor, session: Session, user: models.User, email
     confirm_email(ports, actor, session, user)
     user.updated_at = ports.clock.now()
     session.flush()
-    drop_links(session, user.id)
+    email_links.drop_links(session, user.id)
     notify_email_change(ports, actor, session, user, old)
     add_event(ports, actor, session, AccountEmailChanged(user.id))
     add_user_updated(ports, actor, session, user)

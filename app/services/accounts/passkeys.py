@@ -26,6 +26,7 @@ from app.services.audit.log import record, user_change
 from app.services.authorization.register import account_owner_only, fresh_proof
 from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.security_notices import notify
+from app.services.second_factors import factor_checks
 from app.services.second_factors.challenges import (
     add_method,
     ask,
@@ -33,15 +34,6 @@ from app.services.second_factors.challenges import (
     count_other_sessions,
     settle_removal,
     use_up,
-)
-from app.services.second_factors.factor_checks import (
-    RANDOM_LENGTH,
-    hash_first_codes,
-    known_passkeys,
-    method_of,
-    require_party,
-    store_first_codes,
-    store_random,
 )
 from app.services.sign_in.reauthentication import lock_own_account, own_id, own_session
 
@@ -121,16 +113,19 @@ def begin_passkey(ports: Ports, actor: Actor) -> PasskeyCreation:
 
     Refuses INVALID on an IP address, and for an account with ``MAX_PASSKEYS``.
     """
-    party, user_id = require_party(ports, actor), own_id(actor)
-    random, purpose = ports.randomness.token(RANDOM_LENGTH), ChallengePurpose.ADD_PASSKEY
+    party, user_id = factor_checks.require_party(ports, actor), own_id(actor)
+    random, purpose = (
+        ports.randomness.token(factor_checks.RANDOM_LENGTH),
+        ChallengePurpose.ADD_PASSKEY,
+    )
     with ports.database.transaction() as session:
         user = lock_own_account(session, actor)
         _require_room(session, user_id)
         asked = ask(ports, session, purpose, user_id=user_id, session_id=own_session(actor))
         session.flush()
-        store_random(ports, actor, session, purpose, asked.token, random)
+        factor_checks.store_random(ports, actor, session, purpose, asked.token, random)
         handle = _handle_of(ports, session, user_id)
-        known = known_passkeys(session, user_id)
+        known = factor_checks.known_passkeys(session, user_id)
         shop = session.get_one(models.Shop, models.SHOP_ID).name
     full_name = f"{user.first_name} {user.last_name}".strip()
     owner = PasskeyOwner(handle, user.email, full_name or user.email)
@@ -149,17 +144,21 @@ def add_passkey(
     session; INVALID_SECOND_FACTOR on ``credential``, and UNIQUE for a passkey that was added
     before; INVALID for an account with ``MAX_PASSKEYS``.
     """
-    party, user_id, name = require_party(ports, actor), own_id(actor), _checked_name(name)
+    party, user_id, name = (
+        factor_checks.require_party(ports, actor),
+        own_id(actor),
+        _checked_name(name),
+    )
     asked_id, random = _take_answer(ports, actor, challenge)
     try:
         made = ports.passkeys.verify_creation(party, random, credential)
     except PasskeyRefused as refused:
         raise Refused(_REFUSED) from refused
-    codes = hash_first_codes(ports, user_id)
+    codes = factor_checks.hash_first_codes(ports, user_id)
     with ports.database.transaction() as session:
         user = lock_own_account(session, actor)
         # The session before its challenge: a session that ends takes its challenges along.
-        add_method(session, actor, method_of(is_synced=made.is_synced))
+        add_method(session, actor, factor_checks.method_of(is_synced=made.is_synced))
         use_up(session, asked_id)
         _require_room(session, user_id)
         _store(ports, actor, session, user_id, made, name)
@@ -167,7 +166,7 @@ def add_passkey(
         record(ports, actor, session, user_change("second_factor.add", user, after=after))
         values = passkey_values(name)
         notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, values)
-        shown = store_first_codes(ports, session, user_id, codes)
+        shown = factor_checks.store_first_codes(ports, session, user_id, codes)
         return AddedFactor(shown, count_other_sessions(ports, session, actor, user_id))
 
 

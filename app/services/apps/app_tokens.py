@@ -12,20 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app import models
-from app.domain.apps.apps import (
-    DEFAULT_OVERLAP,
-    App,
-    AppToken,
-    NewAppToken,
-    expiry_problem,
-    is_app_token,
-    narrowing_problem,
-    overlap_problem,
-    rotated_end,
-    rotation_problem,
-    successor_end,
-    token_digest,
-)
+from app.domain.apps import apps
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_tokens import CLIENTS_NEED, MAX_SUBJECT_LENGTH
@@ -75,7 +62,7 @@ def _never_expires(
 @requires(Permission.MANAGE_APPS)
 def create_app_token(
     ports: Ports, actor: Actor, app_id: int, options: TokenOptions = DEFAULT_TOKEN
-) -> NewAppToken:
+) -> apps.NewAppToken:
     """Another token for an app (`appTokenCreate`), good until it expires or is revoked.
 
     Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``app``: for an app that may do what the caller may
@@ -84,18 +71,20 @@ def create_app_token(
     """
     refuse_apps(actor, "app")
     expires_at = moment_range(options.expires_at, None).gte
-    refuse_any(line_problem(options.name, "name"), expiry_problem(expires_at, ports.clock.now()))
+    refuse_any(
+        line_problem(options.name, "name"), apps.expiry_problem(expires_at, ports.clock.now())
+    )
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "app")
         refuse_any(_lasting_problem(app, "app"))
-        refuse_any(narrowing_problem(app.permissions, options.permissions))
+        refuse_any(apps.narrowing_problem(app.permissions, options.permissions))
         new = store_token(ports, session, app_id, options.name, expires_at, options.permissions)
         record(ports, actor, session, _creation("app_token.create", app, new.token))
         return new
 
 
 def _goes_on_forever(
-    ports: Ports, _actor: Actor, token_id: int, overlap: timedelta = DEFAULT_OVERLAP
+    ports: Ports, _actor: Actor, token_id: int, overlap: timedelta = apps.DEFAULT_OVERLAP
 ) -> bool:
     with ports.database.reading() as session:
         stored = session.get(models.AppToken, token_id)
@@ -105,22 +94,22 @@ def _goes_on_forever(
 @fresh_proof(_LASTING, "without expiry", _goes_on_forever)
 @requires_person(Permission.MANAGE_APPS)
 def rotate_app_token(
-    ports: Ports, actor: Actor, token_id: int, overlap: timedelta = DEFAULT_OVERLAP
-) -> NewAppToken:
+    ports: Ports, actor: Actor, token_id: int, overlap: timedelta = apps.DEFAULT_OVERLAP
+) -> apps.NewAppToken:
     """Replace a token: a new one of the same kind, while the old one goes on for ``overlap``.
 
     The new one is good for the same and for as long as the old one was made for. Refuses NOT_FOUND
     and OUT_OF_SCOPE_APP on ``id``, INVALID on it for one that has expired or been replaced
     already, and INVALID on ``overlapSeconds``.
     """
-    refuse_any(overlap_problem(overlap))
+    refuse_any(apps.overlap_problem(overlap))
     with ports.database.transaction() as session:
         stored, app = _find(session, actor, token_id)
         old, now = to_token(stored), ports.clock.now()
-        refuse_any(_lasting_problem(app, "id"), rotation_problem(old, now))
-        stored.expires_at, stored.replaced_at = rotated_end(old, now, overlap), now
+        refuse_any(_lasting_problem(app, "id"), apps.rotation_problem(old, now))
+        stored.expires_at, stored.replaced_at = apps.rotated_end(old, now, overlap), now
         new = store_token(
-            ports, session, app.id, old.name, successor_end(old, now), old.permissions
+            ports, session, app.id, old.name, apps.successor_end(old, now), old.permissions
         )
         before = {"id": old.id, "last_four": old.last_four, "ends": _text(stored.expires_at)}
         change = _creation("app_token.rotate", app, new.token, before)
@@ -128,14 +117,14 @@ def rotate_app_token(
         return new
 
 
-def _lasting_problem(app: App, field: str) -> Problem | None:
+def _lasting_problem(app: apps.App, field: str) -> Problem | None:
     if not app.client_credentials_only:
         return None
     return Problem("INVALID", "This app allows only client credentials.", field)
 
 
 @requires_person(Permission.MANAGE_APPS)
-def revoke_app_token(ports: Ports, actor: Actor, token_id: int) -> AppToken:
+def revoke_app_token(ports: Ports, actor: Actor, token_id: int) -> apps.AppToken:
     """End a token, at once and in every process (`appTokenDelete`); returns what it was.
 
     Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``id``.
@@ -151,7 +140,7 @@ def revoke_app_token(ports: Ports, actor: Actor, token_id: int) -> AppToken:
 
 
 @requires_person(Permission.MANAGE_APPS)
-def list_app_tokens(ports: Ports, actor: Actor, app_id: int) -> tuple[AppToken, ...]:
+def list_app_tokens(ports: Ports, actor: Actor, app_id: int) -> tuple[apps.AppToken, ...]:
     """Return the tokens of an app, the oldest first; refuses NOT_FOUND on ``app``."""
     with ports.database.reading() as session:
         stored_app(session, app_id, "app")
@@ -161,7 +150,7 @@ def list_app_tokens(ports: Ports, actor: Actor, app_id: int) -> tuple[AppToken, 
 @requires_person(Permission.MANAGE_APPS)
 def tokens_of_apps(
     ports: Ports, actor: Actor, app_ids: Collection[int]
-) -> Mapping[int, tuple[AppToken, ...]]:
+) -> Mapping[int, tuple[apps.AppToken, ...]]:
     """Return the tokens of each of several apps, the oldest first; one statement for all."""
     query = select(models.AppToken).where(models.AppToken.app_id.in_(app_ids))
     with ports.database.reading() as session:
@@ -178,8 +167,8 @@ def verify_app_token(ports: Ports, actor: Actor, token: str) -> bool:
 
     Raises ``TooManyRequests`` if an imported token can't be compared right now.
     """
-    if is_app_token(token):
-        return find_app(ports, token_digest(token)).found is not None
+    if apps.is_app_token(token):
+        return find_app(ports, apps.token_digest(token)).found is not None
     digest = digest_of_token(token)
     foreign = identify_foreign_token(ports, token, digest, actor.address)
     return foreign is not None and foreign.app.found is not None
@@ -363,7 +352,7 @@ def _refuse_person(session: Session, issuer: str, subject: str) -> None:
         raise Refused(Problem("INVALID", message, "subject"))
 
 
-def _find(session: Session, actor: Actor, token_id: int) -> tuple[models.AppToken, App]:
+def _find(session: Session, actor: Actor, token_id: int) -> tuple[models.AppToken, apps.App]:
     """Return the token and its app, both locked, the app first."""
     missing = Refused(Problem("NOT_FOUND", "Token not found.", "id"))
     of_token = models.AppToken.id == token_id
@@ -378,7 +367,7 @@ def _find(session: Session, actor: Actor, token_id: int) -> tuple[models.AppToke
 
 
 def _creation(
-    action: str, app: App, token: AppToken, before: Mapping[str, object] | None = None
+    action: str, app: apps.App, token: apps.AppToken, before: Mapping[str, object] | None = None
 ) -> Change:
     after = {
         "name": token.name,

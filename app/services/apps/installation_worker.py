@@ -15,16 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app import models
-from app.domain.apps.apps import (
-    LOGO_NAME_LENGTH,
-    MAX_INSTALLATION_ATTEMPTS,
-    AppType,
-    JobStatus,
-    NewAppToken,
-    plain_answer,
-    refusal_in,
-    shown_message,
-)
+from app.domain.apps import apps
 from app.domain.apps.manifests import Manifest, ManifestExtension, ManifestWebhook
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import joined_names, split_names
@@ -51,7 +42,7 @@ class MadeApp:
     """An app that isn't installed yet; ``token`` is empty if it has no back end."""
 
     app_id: int
-    token: NewAppToken | None
+    token: apps.NewAppToken | None
 
 
 @building_block
@@ -71,7 +62,7 @@ def store_app(
     app = models.App(
         name=installation.app_name,
         identifier=manifest.identifier,
-        type=AppType.THIRDPARTY.value,
+        type=apps.AppType.THIRDPARTY.value,
         is_active=False,
         is_installed=False,
         created_at=now,
@@ -188,8 +179,8 @@ def _refusal(response: HttpResponse) -> str | None:
         members = json_members(replace(response, status=200), "The app")
         answer = ""
     except CallFailed:
-        members, answer = {}, plain_answer(response.body.decode(errors="replace"))
-    refusal = refusal_in(members, good=response.is_good)
+        members, answer = {}, apps.plain_answer(response.body.decode(errors="replace"))
+    refusal = apps.refusal_in(members, good=response.is_good)
     if refusal == "" and answer:
         message = "The app rejected its token: HTTP {status}. It answered: {answer}"
         return text(message, status=response.status, answer=answer)
@@ -239,7 +230,7 @@ def install_next_app(ports: Ports, actor: Actor) -> int:
 
 def _end(ports: Ports, claimed: _Claimed) -> None:
     """Bring the installation to its end, well or not."""
-    if claimed.attempts > MAX_INSTALLATION_ATTEMPTS:
+    if claimed.attempts > apps.MAX_INSTALLATION_ATTEMPTS:
         _fail(ports, claimed, _INTERRUPTED)
         return
     try:
@@ -292,7 +283,7 @@ def _store_logo(ports: Ports, claimed: _Claimed, files: Mapping[int, bytes]) -> 
         stored = _leased_installation(session, claimed)
         of_installation = models.AppLogo.installation_id == stored.id
         session.execute(delete(models.AppLogo).where(of_installation))
-        stored.logo = ports.randomness.token(LOGO_NAME_LENGTH) if files else ""
+        stored.logo = ports.randomness.token(apps.LOGO_NAME_LENGTH) if files else ""
         session.add_all(
             models.AppLogo(name=stored.logo, size=size, installation_id=stored.id, data=data)
             for size, data in files.items()
@@ -348,8 +339,8 @@ def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
     with ports.database.transaction() as session:
         stored = _leased_installation(session, claimed)
         _remove_app(session, stored)
-        stored.status = JobStatus.FAILED.value
-        stored.message = shown_message(message)
+        stored.status = apps.JobStatus.FAILED.value
+        stored.message = apps.shown_message(message)
         stored.lease, stored.next_attempt_at = "", None
         stored.updated_at = ports.clock.now()
         change = Change(

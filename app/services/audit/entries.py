@@ -9,15 +9,7 @@ from sqlalchemy import ColumnElement, Select, delete, false, func, literal, or_,
 from sqlalchemy.orm import Session
 
 from app import models
-from app.domain.audit import (
-    MAX_SEARCHED,
-    MAX_TEXT_LENGTH,
-    PRUNED_AFTER,
-    REFERENCES,
-    AuditEntry,
-    AuditFilter,
-    Names,
-)
+from app.domain import audit
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.exports import line_of
@@ -37,13 +29,13 @@ from app.services.authorization.register import (
 from app.services.lists.filters import can_match, contains_text
 from app.services.lists.paging import Order, columns_for, read_by_keys, read_page, record_from
 
-_COLUMNS = columns_for(AuditEntry, models.AuditEntry)
+_COLUMNS = columns_for(audit.AuditEntry, models.AuditEntry)
 _BY_TIME = (models.AuditEntry.at, models.AuditEntry.id)
 _EXPORTED_AT_ONCE = 500
 _DELETED_AT_ONCE = 1000
 _NO_SYNC = {"synchronize_session": False}
 _IS_LASTING = models.AuditEntry.own_profile == false()
-_ALL = AuditFilter()
+_ALL = audit.AuditFilter()
 
 
 _NAMED = {
@@ -56,7 +48,7 @@ _NAMED = {
 """Key and name of the records that entries refer to, by type."""
 
 
-def _entries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[AuditEntry, ...]:
+def _entries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[audit.AuditEntry, ...]:
     found = read_by_keys(ports, select(*_COLUMNS), models.AuditEntry.id, keys, _entry)
     with ports.database.reading() as session:
         return _with_names(session, found)
@@ -65,8 +57,8 @@ def _entries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[AuditE
 @lists_from_replica(_entries)
 @requires_person(Permission.MANAGE_STAFF)
 def list_entries(
-    ports: Ports, actor: Actor, page: PageRequest, filter_: AuditFilter = _ALL
-) -> Page[AuditEntry]:
+    ports: Ports, actor: Actor, page: PageRequest, filter_: audit.AuditFilter = _ALL
+) -> Page[audit.AuditEntry]:
     """Entries, by their time; a second statement reads the names of what they refer to.
 
     Refuses INVALID on ``text`` for a long one.
@@ -74,7 +66,7 @@ def list_entries(
     A text is looked for in the newest 10,000 entries that the other filters leave.
     """
     words = (filter_.action, filter_.actor_kind, filter_.subject_type, filter_.subject_id)
-    if not can_match(filter_.text, MAX_TEXT_LENGTH, "text", *words):
+    if not can_match(filter_.text, audit.MAX_TEXT_LENGTH, "text", *words):
         return empty_page()  # no entry can hold that
     order = Order(_BY_TIME, descending=not filter_.oldest_first)
     with ports.database.reading() as session:
@@ -84,7 +76,7 @@ def list_entries(
 
 
 @requires_person(Permission.MANAGE_STAFF)
-def show_entry(ports: Ports, actor: Actor, entry_id: int) -> AuditEntry | None:
+def show_entry(ports: Ports, actor: Actor, entry_id: int) -> audit.AuditEntry | None:
     """Return the entry of that key; ``None`` for none."""
     with ports.database.reading() as session:
         row = session.execute(
@@ -95,8 +87,8 @@ def show_entry(ports: Ports, actor: Actor, entry_id: int) -> AuditEntry | None:
 
 @requires_person(Permission.MANAGE_STAFF)
 def export_entries(
-    ports: Ports, actor: Actor, filter_: AuditFilter = _ALL
-) -> Iterator[AuditEntry]:
+    ports: Ports, actor: Actor, filter_: audit.AuditFilter = _ALL
+) -> Iterator[audit.AuditEntry]:
     """Return every matching entry in the list's order, reading a few hundred at a time.
 
     Refuses as ``list_entries`` does, when the first is requested.
@@ -158,7 +150,7 @@ def last_change(
 
 
 @building_block
-def last_entries(session: Session, number: int) -> tuple[AuditEntry, ...]:
+def last_entries(session: Session, number: int) -> tuple[audit.AuditEntry, ...]:
     """Return the newest entries; not those of changes that customers made to their own profile."""
     newest = (column.desc() for column in _BY_TIME)
     found = select(*_COLUMNS).where(_IS_LASTING).order_by(*newest).limit(number)
@@ -194,7 +186,7 @@ def prune_entries(
     ``None`` exports nothing. The log gets an entry about it. Refuses INVALID on ``before`` for the
     last day, ALREADY_EXISTS on ``export`` for a file that exists; raises ``ExportFailed``.
     """
-    if before > ports.clock.now() - PRUNED_AFTER:
+    if before > ports.clock.now() - audit.PRUNED_AFTER:
         raise Refused(
             Problem("INVALID", "Entries of the last 24 hours can't be pruned.", "before")
         )
@@ -243,10 +235,10 @@ def _lines(ports: Ports, before: datetime) -> Iterator[str]:
 
 
 @building_block
-def names_of(session: Session, *values: Mapping[str, object]) -> Names:
+def names_of(session: Session, *values: Mapping[str, object]) -> audit.Names:
     """Return the names of the records that recorded ``values`` refer to, in one statement."""
     keys: dict[str, set[int]] = {kind: set() for kind in _NAMED}
-    for name, kind in REFERENCES.items():
+    for name, kind in audit.REFERENCES.items():
         for side in values:
             held = side.get(name)
             found = held if isinstance(held, list) else [held]
@@ -261,12 +253,14 @@ def names_of(session: Session, *values: Mapping[str, object]) -> Names:
     return {(kind, key): name for kind, key, name in session.execute(union_all(*queries))}
 
 
-def _with_names(session: Session, entries: Sequence[AuditEntry]) -> tuple[AuditEntry, ...]:
+def _with_names(
+    session: Session, entries: Sequence[audit.AuditEntry]
+) -> tuple[audit.AuditEntry, ...]:
     names = names_of(session, *(side for one in entries for side in (one.before, one.after)))
     return tuple(replace(entry, names=names) for entry in entries) if names else tuple(entries)
 
 
-def _query(filter_: AuditFilter) -> Select[*tuple[object, ...]]:
+def _query(filter_: audit.AuditFilter) -> Select[*tuple[object, ...]]:
     query: Select[*tuple[object, ...]] = select(*_COLUMNS).where(*_conditions(filter_))
     text = filter_.text.strip()
     if not text:
@@ -274,13 +268,13 @@ def _query(filter_: AuditFilter) -> Select[*tuple[object, ...]]:
     newest = (column.desc() for column in _BY_TIME)
     # Bounded: whatever is looked for, the trail is never read from end to end.
     log = models.AuditEntry
-    near = select(log.id).where(*_conditions(filter_)).order_by(*newest).limit(MAX_SEARCHED)
+    near = select(log.id).where(*_conditions(filter_)).order_by(*newest).limit(audit.MAX_SEARCHED)
     searched = (log.actor_name, log.subject_name, log.address, log.action)
     holds_text = or_(*(contains_text(column, text) for column in searched))
     return query.where(log.id.in_(near), holds_text)
 
 
-def _conditions(filter_: AuditFilter) -> list[ColumnElement[bool]]:
+def _conditions(filter_: audit.AuditFilter) -> list[ColumnElement[bool]]:
     equal = {
         models.AuditEntry.actor_user_id: filter_.user_id,
         models.AuditEntry.actor_app_id: filter_.app_id,
@@ -307,15 +301,15 @@ def _conditions(filter_: AuditFilter) -> list[ColumnElement[bool]]:
     return [*conditions, *_profile_conditions(filter_)]
 
 
-def _profile_conditions(filter_: AuditFilter) -> list[ColumnElement[bool]]:
+def _profile_conditions(filter_: audit.AuditFilter) -> list[ColumnElement[bool]]:
     is_wanted = filter_.own_profile or filter_.user_id is not None or filter_.subject_id
     return [] if is_wanted else [_IS_LASTING]
 
 
-def _entry(row: NamedRow) -> AuditEntry:
+def _entry(row: NamedRow) -> audit.AuditEntry:
     is_url = row.subject_type == "Webhook" and "://" in row.subject_name
     return record_from(
-        AuditEntry,
+        audit.AuditEntry,
         row,
         before=_without_keys(row.before),
         after=_without_keys(row.after),

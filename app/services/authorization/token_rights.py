@@ -16,22 +16,8 @@ from app.domain.authorization.permissions import Permission, ScopeGrant, split_n
 from app.domain.sign_in.tokens import Claims
 from app.ports import NamedRow, Ports
 from app.ports.process_cache import CachedProviderToken
+from app.services.authorization import session_rights
 from app.services.authorization.declarations import building_block
-from app.services.authorization.session_rights import (
-    APP_PERMISSIONS,
-    IN_SESSION,
-    OF_KEY,
-    SESSION_COLUMNS,
-    USER_COLUMNS,
-    ExtensionApp,
-    LiveSession,
-    permissions_while_waiting,
-    read_permissions,
-    read_session,
-    read_user,
-    session_query,
-    with_current_grant,
-)
 from app.services.authorization.shop_state import (
     SHOP_STATE_COLUMNS,
     Lookup,
@@ -89,7 +75,7 @@ def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
             *SHOP_STATE_COLUMNS,
             models.App.id.label("app_id"),
             models.App.name.label("app_name"),
-            APP_PERMISSIONS.label("app_permissions"),
+            session_rights.APP_PERMISSIONS.label("app_permissions"),
             models.AppToken.id.label("token_id"),
             models.AppToken.expires_at.label("token_expires_at"),
             models.AppToken.permissions.label("token_permissions"),
@@ -102,12 +88,12 @@ def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
 
 
 def _extension_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
-    query = session_query(
+    query = session_rights.session_query(
         condition,
-        *SESSION_COLUMNS,
+        *session_rights.SESSION_COLUMNS,
         models.App.id.label("app_id"),
         models.App.created_at.label("app_created_at"),
-        APP_PERMISSIONS.label("app_permissions"),
+        session_rights.APP_PERMISSIONS.label("app_permissions"),
     )
     return query.outerjoin(models.App, and_(models.App.id == bindparam("app_id"), _IS_ACTIVE))
 
@@ -117,7 +103,7 @@ _LINKED = (
         *SHOP_STATE_COLUMNS,
         models.App.id.label("app_id"),
         models.App.name.label("app_name"),
-        APP_PERMISSIONS.label("app_permissions"),
+        session_rights.APP_PERMISSIONS.label("app_permissions"),
     )
     .select_from(models.Shop)
     .outerjoin(
@@ -141,8 +127,8 @@ _FOREIGN = _APP.add_columns(
     .where(_IMPORTED.last_four == bindparam("last_four"), _IMPORTED.imported_hash.is_not(None))
     .label("has_candidates")
 )
-_EXTENSION = _extension_where(IN_SESSION)
-_EXTENSION_OF_KEY = _extension_where(OF_KEY)
+_EXTENSION = _extension_where(session_rights.IN_SESSION)
+_EXTENSION_OF_KEY = _extension_where(session_rights.OF_KEY)
 
 
 @building_block
@@ -177,7 +163,7 @@ def find_linked_app(ports: Ports, client: AppClient) -> Lookup[FoundApp | None]:
     state = read_shop_state(row, ports.clock.now())
     if row.app_id is None or state.providers_version != client.version:
         return Lookup(state, None)
-    granted = token_permissions(read_permissions(row.app_permissions), None)
+    granted = token_permissions(session_rights.read_permissions(row.app_permissions), None)
     return Lookup(state, FoundApp(row.app_id, None, row.app_name, granted, None))
 
 
@@ -198,13 +184,15 @@ def _read_app(ports: Ports, row: NamedRow) -> Lookup[FoundApp | None]:
     if row.app_id is None or (expires is not None and expires <= ports.clock.now()):
         return Lookup(state, None)
     limit = None if row.token_permissions is None else split_names(row.token_permissions)
-    granted = token_permissions(read_permissions(row.app_permissions), limit)
+    granted = token_permissions(session_rights.read_permissions(row.app_permissions), limit)
     end = None if expires is None else expires.timestamp()
     return Lookup(state, FoundApp(row.app_id, row.token_id, row.app_name, granted, limit, end))
 
 
 @building_block
-def find_extension(ports: Ports, claims: Claims, app_id: int) -> Lookup[LiveSession | None]:
+def find_extension(
+    ports: Ports, claims: Claims, app_id: int
+) -> Lookup[session_rights.LiveSession | None]:
     """Find a session as ``find_session`` does, with the extension's active app.
 
     A token older than the app is ignored: a restored backup can reuse the app's key.
@@ -220,19 +208,19 @@ def find_extension(ports: Ports, claims: Claims, app_id: int) -> Lookup[LiveSess
 @building_block
 def find_extension_again(
     ports: Ports, session_id: int, user_id: int, app_id: int
-) -> Lookup[LiveSession | None]:
+) -> Lookup[session_rights.LiveSession | None]:
     """Find an extension's session as ``find_extension`` does, by the session's key."""
     values = {"session_id": session_id, "user_id": user_id, "app_id": app_id}
     return _read_extension(ports, ports.database.read(_EXTENSION_OF_KEY, values)[0])
 
 
-def _read_extension(ports: Ports, row: NamedRow) -> Lookup[LiveSession | None]:
+def _read_extension(ports: Ports, row: NamedRow) -> Lookup[session_rights.LiveSession | None]:
     state = read_shop_state(row, ports.clock.now())
     if row.app_id is None:
         return Lookup(state, None)
-    granted = extension_permissions(read_permissions(row.app_permissions))
-    found = read_session(row, ExtensionApp(row.app_id, granted))
-    return Lookup(state, with_current_grant(ports, found))
+    granted = extension_permissions(session_rights.read_permissions(row.app_permissions))
+    found = session_rights.read_session(row, session_rights.ExtensionApp(row.app_id, granted))
+    return Lookup(state, session_rights.with_current_grant(ports, found))
 
 
 _IDENTITY: Select[*tuple[object, ...]] = (
@@ -240,7 +228,7 @@ _IDENTITY: Select[*tuple[object, ...]] = (
         *SHOP_STATE_COLUMNS,
         models.ExternalIdentity.tokens_valid_after.label("signed_out_there"),
         models.User.tokens_valid_after.label("signed_out_here"),
-        *USER_COLUMNS,
+        *session_rights.USER_COLUMNS,
     )
     .select_from(models.Shop)
     .outerjoin(
@@ -260,7 +248,9 @@ _IDENTITY: Select[*tuple[object, ...]] = (
 
 
 @building_block
-def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[LiveSession | None]:
+def find_provider_session(
+    ports: Ports, seen: CachedProviderToken
+) -> Lookup[session_rights.LiveSession | None]:
     """Return the active user of the token ``seen``, unless it was issued before they signed out.
 
     Signing out everywhere here and at the provider count alike. The identity's row must still have
@@ -280,7 +270,7 @@ def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[Liv
 @building_block
 def find_provider_session_again(
     ports: Ports, token: ProviderToken, grant: ScopeGrant | None, amr: tuple[str, ...]
-) -> Lookup[LiveSession | None]:
+) -> Lookup[session_rights.LiveSession | None]:
     """Find a user as ``find_provider_session`` does, by an actor's ``ProviderToken``.
 
     While settings of the provider wait for confirmation, users who hold more than those who
@@ -292,13 +282,15 @@ def find_provider_session_again(
     signed_out = row.signed_out_here, row.signed_out_there
     if row.user_id is None or is_signed_out(token.issued, *signed_out):
         return Lookup(state, None)
-    user = read_user(row)
+    user = session_rights.read_user(row)
     if token.waiting_changes:
-        held = permissions_while_waiting(ports, token.waiting_changes)
+        held = session_rights.permissions_while_waiting(ports, token.waiting_changes)
         if user.is_staff or not user.permissions <= held:
             return Lookup(state, None)
         grant = None if grant is None else ScopeGrant(grant.permissions & held)
-    found = LiveSession(None, SessionOrigin.OIDC, user, grant, provider_token=token, amr=amr)
+    found = session_rights.LiveSession(
+        None, SessionOrigin.OIDC, user, grant, provider_token=token, amr=amr
+    )
     return Lookup(state, found)
 
 

@@ -11,16 +11,7 @@ from sqlalchemy.orm import Session
 from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.commerce.channels import (
-    MAX_CHANNELS,
-    Channel,
-    ChannelChanges,
-    NewChannel,
-    country_problem,
-    currency_problem,
-    name_problem,
-    slug_problem,
-)
+from app.domain.commerce import channels
 from app.domain.commerce.money import CURRENCY
 from app.domain.events import (
     ChannelCreated,
@@ -51,24 +42,24 @@ from app.services.outbox.publisher import add_event
 _UNIQUE = Problem("UNIQUE", "Channel with this slug already exists.", "slug")
 _MISSING = Problem("NOT_FOUND", "There is no such channel.", "id")
 
-CHANNELS: Select[*tuple[object, ...]] = select(*columns_for(Channel, models.Channel))
+CHANNELS: Select[*tuple[object, ...]] = select(*columns_for(channels.Channel, models.Channel))
 """What ``to_channel`` expects."""
 
 
 @building_block
-def to_channel(row: NamedRow) -> Channel:
+def to_channel(row: NamedRow) -> channels.Channel:
     """Return the channel in a row of ``CHANNELS``."""
-    return record_from(Channel, row)
+    return record_from(channels.Channel, row)
 
 
 @staff_and_apps
-def list_channels(ports: Ports, actor: Actor) -> tuple[Channel, ...]:
+def list_channels(ports: Ports, actor: Actor) -> tuple[channels.Channel, ...]:
     """Return all channels by slug (`channels`)."""
     return all_channels(ports)
 
 
 @building_block
-def all_channels(ports: Ports) -> tuple[Channel, ...]:
+def all_channels(ports: Ports) -> tuple[channels.Channel, ...]:
     """Return all channels by slug."""
     with ports.database.reading() as session:
         rows = session.execute(CHANNELS.order_by(models.Channel.slug))
@@ -89,7 +80,7 @@ _ALL = ChannelFilter()
 @requires(Permission.MANAGE_CHANNELS)
 def find_channels(
     ports: Ports, actor: Actor, page: PageRequest, filter_: ChannelFilter = _ALL
-) -> Page[Channel]:
+) -> Page[channels.Channel]:
     """Return a page of the channels by slug."""
     if not is_searchable(filter_.search):
         return empty_page()
@@ -108,7 +99,7 @@ def find_channels(
 @public
 def show_channel(
     ports: Ports, actor: Actor, *, channel_id: str | None = None, slug: str | None = None
-) -> Channel | None:
+) -> channels.Channel | None:
     """Return the channel of a global ID or a slug (`channel`).
 
     Inactive ones are for staff and apps. Refuses GRAPHQL_ERROR unless exactly one of the two is
@@ -130,7 +121,9 @@ def show_channel(
 
 
 @staff_and_apps
-def show_channel_details(ports: Ports, actor: Actor, channel: Channel) -> Channel:
+def show_channel_details(
+    ports: Ports, actor: Actor, channel: channels.Channel
+) -> channels.Channel:
     """Return what only staff and apps see of a channel: all but its slug and public metadata."""
     return channel
 
@@ -158,7 +151,7 @@ def private_metadata_of_channels(
 @requires(Permission.MANAGE_CHANNELS)
 def change_channel_metadata(
     ports: Ports, actor: Actor, channel_id: str, change: MetadataChange
-) -> Channel:
+) -> channels.Channel:
     """Set or delete metadata of the channel of a global ID; return the channel.
 
     Refuses NOT_FOUND on ``id``, and as ``changed_metadata`` does; raises ``PermissionDenied`` for
@@ -217,8 +210,8 @@ def show_channel_use(ports: Ports, actor: Actor, channel_id: str) -> ChannelUse:
 
 @requires(Permission.MANAGE_CHANNELS)
 def create_channel(
-    ports: Ports, actor: Actor, new: NewChannel, public: Pairs = (), private: Pairs = ()
-) -> Channel:
+    ports: Ports, actor: Actor, new: channels.NewChannel, public: Pairs = (), private: Pairs = ()
+) -> channels.Channel:
     """Make a channel (`channelCreate`).
 
     Refuses REQUIRED and INVALID on ``name``, ``slug``, ``currencyCode`` and ``defaultCountry``,
@@ -227,15 +220,17 @@ def create_channel(
     """
     new = replace(new, name=new.name.strip(), slug=new.slug.strip())
     refuse_any(
-        name_problem(new.name),
-        slug_problem(new.slug),
-        currency_problem(new.currency),
-        country_problem(new.country),
+        channels.name_problem(new.name),
+        channels.slug_problem(new.slug),
+        channels.currency_problem(new.currency),
+        channels.country_problem(new.country),
     )
     with _slugs_unique(ports, new.slug), ports.database.transaction() as session:
-        if (session.scalar(select(func.count()).select_from(models.Channel)) or 0) >= MAX_CHANNELS:
+        if (
+            session.scalar(select(func.count()).select_from(models.Channel)) or 0
+        ) >= channels.MAX_CHANNELS:
             message = "There can be at most {max_channels} channels."
-            values = {"max_channels": MAX_CHANNELS}
+            values = {"max_channels": channels.MAX_CHANNELS}
             raise Refused(Problem("INVALID", message, None, values=values))
         _require_free(session, new.slug)
         stored = models.Channel(
@@ -261,10 +256,10 @@ def update_channel(
     ports: Ports,
     actor: Actor,
     channel_id: str,
-    changes: ChannelChanges,
+    changes: channels.ChannelChanges,
     public: Pairs = (),
     private: Pairs = (),
-) -> Channel:
+) -> channels.Channel:
     """Change a channel (`channelUpdate`).
 
     Refuses NOT_FOUND on ``id``, REQUIRED and INVALID on ``name``, ``slug`` and
@@ -274,9 +269,9 @@ def update_channel(
     key = key_of(channel_id, "Channel")
     changes = replace(changes, name=_stripped(changes.name), slug=_stripped(changes.slug))
     refuse_any(
-        None if isinstance(changes.name, Absent) else name_problem(changes.name),
-        None if isinstance(changes.slug, Absent) else slug_problem(changes.slug),
-        None if isinstance(changes.country, Absent) else country_problem(changes.country),
+        None if isinstance(changes.name, Absent) else channels.name_problem(changes.name),
+        None if isinstance(changes.slug, Absent) else channels.slug_problem(changes.slug),
+        None if isinstance(changes.country, Absent) else channels.country_problem(changes.country),
     )
     unique = _slugs_unique(ports, present(changes.slug, ""))
     with unique, ports.database.transaction() as session:
@@ -296,7 +291,9 @@ def update_channel(
 
 
 @requires(Permission.MANAGE_CHANNELS)
-def set_channel_active(ports: Ports, actor: Actor, channel_id: str, *, active: bool) -> Channel:
+def set_channel_active(
+    ports: Ports, actor: Actor, channel_id: str, *, active: bool
+) -> channels.Channel:
     """Activate or deactivate a channel (`channelActivate`, `channelDeactivate`).
 
     Refuses NOT_FOUND on ``id``, and INVALID if it already is so, as Saleor does.
@@ -317,7 +314,7 @@ def set_channel_active(ports: Ports, actor: Actor, channel_id: str, *, active: b
 @requires(Permission.MANAGE_CHANNELS)
 def delete_channel(
     ports: Ports, actor: Actor, channel_id: str, target_id: str | None = None
-) -> Channel:
+) -> channels.Channel:
     """Delete a channel (`channelDelete`) and return what it was.
 
     Its orders and open carts move to the channel ``target_id``, which must have its currency.
@@ -348,13 +345,13 @@ def delete_channel(
 
 
 @building_block
-def channel_snapshot(channel: Channel) -> dict[str, object]:
+def channel_snapshot(channel: channels.Channel) -> dict[str, object]:
     """Return the snapshot of ``channel`` for a deletion's event."""
     return asdict(channel)
 
 
 @staff_and_apps
-def find_by_slug(ports: Ports, actor: Actor, slug: str) -> Channel:
+def find_by_slug(ports: Ports, actor: Actor, slug: str) -> channels.Channel:
     """Return the channel of a slug; refuses NOT_FOUND on ``slug``."""
     with ports.database.reading() as session:
         channel = find_channel(session, slug)
@@ -365,7 +362,7 @@ def find_by_slug(ports: Ports, actor: Actor, slug: str) -> Channel:
 
 
 @building_block
-def find_channel(session: ReadSession, slug: str) -> Channel | None:
+def find_channel(session: ReadSession, slug: str) -> channels.Channel | None:
     """Return the channel of that slug."""
     row = session.execute(CHANNELS.where(_has_slug(slug))).one_or_none()
     return None if row is None else to_channel(row)
@@ -500,7 +497,7 @@ def _require_access(actor: Actor, key: int) -> None:
         raise PermissionDenied(message="You don't have access to this channel.")
 
 
-def _loaded(session: Session, key: int) -> Channel:
+def _loaded(session: Session, key: int) -> channels.Channel:
     session.flush()
     return to_channel(session.execute(CHANNELS.where(models.Channel.id == key)).one())
 

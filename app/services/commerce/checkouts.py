@@ -10,19 +10,9 @@ from app import models
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
+from app.domain.commerce import sales
 from app.domain.commerce.money import of_units
 from app.domain.commerce.products import Product, sees_unpublished
-from app.domain.commerce.sales import (
-    CHECKOUT_TOKEN_LENGTH,
-    Checkout,
-    CheckoutLine,
-    lines_problem,
-    manages_checkouts,
-    may_open,
-    product_problem,
-    quantity_problem,
-    size_problem,
-)
 from app.domain.events import CheckoutCreated, CheckoutUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of, parse_global_id
@@ -34,20 +24,12 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, public, requires, users_or
 from app.services.commerce.channels import channel_of, is_in_channel, selling_channel
 from app.services.commerce.products import PRODUCT_COLUMNS, PRODUCTS, to_product
+from app.services.lists import paging
 from app.services.lists.filters import is_reached
-from app.services.lists.paging import (
-    Order,
-    Parents,
-    columns_for,
-    read_rows,
-    read_rows_by_parent,
-    record_from,
-    with_conditions,
-)
 from app.services.outbox.publisher import add_event
 
 CHECKOUTS: Select[*tuple[object, ...]] = select(
-    *columns_for(Checkout, models.Checkout, "channel_id"),
+    *paging.columns_for(sales.Checkout, models.Checkout, "channel_id"),
     models.CHECKOUT_CHANNEL.label("channel_id"),
 )
 """What ``to_checkout`` expects."""
@@ -55,7 +37,7 @@ CHECKOUTS: Select[*tuple[object, ...]] = select(
 _LINES = (
     select(
         models.CheckoutLine.checkout_id,
-        *columns_for(CheckoutLine, models.CheckoutLine),
+        *paging.columns_for(sales.CheckoutLine, models.CheckoutLine),
         models.CheckoutLine.currency,
         *PRODUCT_COLUMNS,
     )
@@ -65,24 +47,24 @@ _LINES = (
 
 
 @building_block
-def to_checkout(row: NamedRow, lines: tuple[CheckoutLine, ...]) -> Checkout:
+def to_checkout(row: NamedRow, lines: tuple[sales.CheckoutLine, ...]) -> sales.Checkout:
     """Return the cart in a row of ``CHECKOUTS``, with these lines."""
-    return record_from(Checkout, row, lines=lines)
+    return paging.record_from(sales.Checkout, row, lines=lines)
 
 
 @building_block
 def lines_of(
     session: Session, actor: Actor, checkout_ids: Iterable[int]
-) -> Mapping[int, tuple[CheckoutLine, ...]]:
+) -> Mapping[int, tuple[sales.CheckoutLine, ...]]:
     """Return the lines of many carts in one statement, in the order they were put in.
 
     A product that ``actor`` does not get to see counts as gone.
     """
-    found: dict[int, tuple[CheckoutLine, ...]] = {}
+    found: dict[int, tuple[sales.CheckoutLine, ...]] = {}
     query = _LINES.where(models.CheckoutLine.checkout_id.in_(list(checkout_ids)))
     for row in session.execute(query):
-        line = record_from(
-            CheckoutLine,
+        line = paging.record_from(
+            sales.CheckoutLine,
             row,
             product=visible_product(row, actor),
             unit_price=of_units(row.unit_price, row.currency),
@@ -93,7 +75,7 @@ def lines_of(
 
 def _to_checkouts(
     session: Session, actor: Actor, rows: Sequence[Row[*tuple[object, ...]]]
-) -> tuple[Checkout, ...]:
+) -> tuple[sales.Checkout, ...]:
     """The carts in rows of ``CHECKOUTS`` with their lines: one statement for all of them."""
     lines = lines_of(session, actor, [row.id for row in rows])
     return tuple(to_checkout(row, lines.get(row.id, ())) for row in rows)
@@ -109,7 +91,7 @@ def visible_product(row: NamedRow, actor: Actor) -> Product | None:
 
 
 @building_block
-def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout | None:
+def load_checkout(session: Session, actor: Actor, checkout_id: int) -> sales.Checkout | None:
     """Return any person's cart of that key, with its lines."""
     row = session.execute(CHECKOUTS.where(models.Checkout.id == checkout_id)).one_or_none()
     if row is None:
@@ -127,7 +109,7 @@ def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> models.
     token = token_in(checkout_id)
     query = select(models.Checkout).where(models.Checkout.token == token).with_for_update()
     stored = session.scalars(query).one_or_none()
-    if stored is None or not may_open(actor, stored.user_id, channel_of(session, stored)):
+    if stored is None or not sales.may_open(actor, stored.user_id, channel_of(session, stored)):
         raise no_such_checkout()
     return stored
 
@@ -175,11 +157,11 @@ def _read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int,
     Without ``is_total`` they are more of what the cart holds, and a product may be named twice.
     Refuses what no cart can hold.
     """
-    refuse_any(size_problem(len(lines)))
+    refuse_any(sales.size_problem(len(lines)))
     quantities: dict[int, int] = {}
     for line in lines:
         key = key_of(line.product_id, "Product", field="productId")
-        refuse_any(quantity_problem(line.quantity, minimum=0 if is_total else 1))
+        refuse_any(sales.quantity_problem(line.quantity, minimum=0 if is_total else 1))
         if is_total and key in quantities:
             message = "Name each product once."
             raise Refused(Problem("DUPLICATED_INPUT_ITEM", message, "lines"))
@@ -208,14 +190,14 @@ def _put_lines(
                 session.delete(lines.pop(key))
         quantities = {key: quantity for key, quantity in quantities.items() if quantity}
         session.flush()
-    refuse_any(size_problem(len(lines.keys() | quantities.keys())))
+    refuse_any(sales.size_problem(len(lines.keys() | quantities.keys())))
     products = _products(session, quantities)
     for key, quantity in quantities.items():
         product = products.get(key)
-        refuse_any(product_problem(product, actor))
+        refuse_any(sales.product_problem(product, actor))
         line = lines.get(key)
         already = 0 if line is None or is_total else line.quantity
-        refuse_any(quantity_problem(already + quantity))
+        refuse_any(sales.quantity_problem(already + quantity))
         if line is None:
             line = models.CheckoutLine(checkout_id=cart.id, product_id=key)
             session.add(line)
@@ -246,7 +228,7 @@ def create_checkout(
     lines: Sequence[LineInput] = (),
     email: str | None = None,
     channel: str = "",
-) -> Checkout:
+) -> sales.Checkout:
     """Create a cart (`checkoutCreate`), a person's own or one identified by its token.
 
     ``email`` defaults to the person's, the slug ``channel`` to that of the only active channel.
@@ -261,7 +243,7 @@ def create_checkout(
         channel_id = selling_channel(session, channel)
         own = "" if actor.user_id is None else _own_email(session, actor.user_id)
         stored = models.Checkout(
-            token=ports.randomness.token(CHECKOUT_TOKEN_LENGTH),
+            token=ports.randomness.token(sales.CHECKOUT_TOKEN_LENGTH),
             user_id=actor.user_id,
             channel_id=channel_id,
             email=address or own,
@@ -278,7 +260,7 @@ def create_checkout(
 @public
 def add_checkout_lines(
     ports: Ports, actor: Actor, checkout_id: str, lines: Sequence[LineInput]
-) -> Checkout:
+) -> sales.Checkout:
     """Put more products into a cart (`checkoutLinesAdd`).
 
     What it holds already of a product takes the present price. Refuses NOT_FOUND on ``id``, and
@@ -290,7 +272,7 @@ def add_checkout_lines(
 @public
 def update_checkout_lines(
     ports: Ports, actor: Actor, checkout_id: str, lines: Sequence[LineInput]
-) -> Checkout:
+) -> sales.Checkout:
     """Say how many of each product a cart is to hold (`checkoutLinesUpdate`); 0 takes it out.
 
     Refuses as ``add_checkout_lines`` does, and DUPLICATED_INPUT_ITEM on ``lines``.
@@ -300,8 +282,8 @@ def update_checkout_lines(
 
 def _put(
     ports: Ports, actor: Actor, checkout_id: str, lines: Sequence[LineInput], *, is_total: bool
-) -> Checkout:
-    refuse_any(lines_problem(len(lines)))
+) -> sales.Checkout:
+    refuse_any(sales.lines_problem(len(lines)))
     quantities = _read_quantities(lines, is_total=is_total)
     with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = _open_checkout(session, actor, checkout_id)
@@ -312,12 +294,12 @@ def _put(
 @public
 def delete_checkout_lines(
     ports: Ports, actor: Actor, checkout_id: str, line_ids: Sequence[str]
-) -> Checkout:
+) -> sales.Checkout:
     """Take lines out of a cart (`checkoutLinesDelete`).
 
     Refuses NOT_FOUND on ``id`` and, for what is no line of this cart, on ``linesIds``.
     """
-    refuse_any(lines_problem(len(line_ids), "linesIds"))
+    refuse_any(sales.lines_problem(len(line_ids), "linesIds"))
     keys = {key_of(line_id, "CheckoutLine", field="linesIds") for line_id in line_ids}
     with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = _open_checkout(session, actor, checkout_id)
@@ -333,7 +315,9 @@ def delete_checkout_lines(
 
 
 @public
-def update_checkout_email(ports: Ports, actor: Actor, checkout_id: str, email: str) -> Checkout:
+def update_checkout_email(
+    ports: Ports, actor: Actor, checkout_id: str, email: str
+) -> sales.Checkout:
     """Say where to write to about a cart (`checkoutEmailUpdate`).
 
     Refuses NOT_FOUND on ``id``, REQUIRED and INVALID on ``email``.
@@ -350,7 +334,7 @@ def update_checkout_email(ports: Ports, actor: Actor, checkout_id: str, email: s
 @users_or(Permission.IMPERSONATE_USER)
 def attach_checkout(
     ports: Ports, actor: Actor, checkout_id: str, customer_id: str | None = None
-) -> Checkout:
+) -> sales.Checkout:
     """Make an anonymous cart the caller's own, or a customer's (`checkoutCustomerAttach`).
 
     Its token alone no longer gives access. ``customer_id``, a global ID, needs IMPERSONATE_USER
@@ -413,13 +397,15 @@ def _own_email(session: Session, user_id: int) -> str:
     return email
 
 
-def _changed(ports: Ports, actor: Actor, session: Session, stored: models.Checkout) -> Checkout:
+def _changed(
+    ports: Ports, actor: Actor, session: Session, stored: models.Checkout
+) -> sales.Checkout:
     stored.updated_at = ports.clock.now()
     add_event(ports, actor, session, CheckoutUpdated(stored.id))
     return _loaded(session, actor, stored)
 
 
-def _loaded(session: Session, actor: Actor, stored: models.Checkout) -> Checkout:
+def _loaded(session: Session, actor: Actor, stored: models.Checkout) -> sales.Checkout:
     session.flush()
     checkout = load_checkout(session, actor, stored.id)
     if checkout is None:
@@ -428,11 +414,11 @@ def _loaded(session: Session, actor: Actor, stored: models.Checkout) -> Checkout
 
 
 _OPEN = CHECKOUTS.where(models.Checkout.completed_at.is_(None))
-_NEWEST_FIRST = Order((models.Checkout.id,), descending=True)
+_NEWEST_FIRST = paging.Order((models.Checkout.id,), descending=True)
 
 
 @public
-def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | None:
+def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> sales.Checkout | None:
     """Return the cart of that global id (`checkout`).
 
     ``None`` for another person's, an ordered or an unknown one.
@@ -440,7 +426,7 @@ def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | No
     query = _OPEN.where(models.Checkout.token == token_in(checkout_id))
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
-        if row is None or not may_open(actor, row.user_id, row.channel_id):
+        if row is None or not sales.may_open(actor, row.user_id, row.channel_id):
             return None
         (found,) = _to_checkouts(session, actor, [row])
         return found
@@ -449,7 +435,7 @@ def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | No
 @requires(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
 def list_checkouts(
     ports: Ports, actor: Actor, page: PageRequest, channel: str = ""
-) -> Page[Checkout]:
+) -> Page[sales.Checkout]:
     """Return the page of all carts that aren't ordered yet (`checkouts`), the newest first.
 
     Those in channels that the caller has access to; ``channel`` is the slug of one of them.
@@ -458,25 +444,30 @@ def list_checkouts(
     if channel:
         conditions.append(is_in_channel(models.CHECKOUT_CHANNEL, channel))
     with ports.database.reading() as session:
-        query = with_conditions(_OPEN, conditions)
-        found = read_rows(ports, session, query, _NEWEST_FIRST, page)
+        query = paging.with_conditions(_OPEN, conditions)
+        found = paging.read_rows(ports, session, query, _NEWEST_FIRST, page)
         return with_items(found, _to_checkouts(session, actor, found.items))
 
 
 @users_or(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
 def checkouts_of_users(
     ports: Ports, actor: Actor, user_ids: Collection[int], page: PageRequest
-) -> Mapping[int, Page[Checkout]]:
+) -> Mapping[int, Page[sales.Checkout]]:
     """Return the page of each person's carts that aren't ordered yet (`User.checkouts`).
 
     The newest first; two statements. Other people's need MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.
     """
-    if set(user_ids) - {actor.user_id} and not manages_checkouts(actor):
+    if set(user_ids) - {actor.user_id} and not sales.manages_checkouts(actor):
         raise PermissionDenied(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
-    seen = with_conditions(_OPEN, _channel_limits(actor, user_ids))
+    seen = paging.with_conditions(_OPEN, _channel_limits(actor, user_ids))
     with ports.database.reading() as session:
-        found = read_rows_by_parent(
-            ports, session, seen, Parents(models.Checkout.user_id, user_ids), _NEWEST_FIRST, page
+        found = paging.read_rows_by_parent(
+            ports,
+            session,
+            seen,
+            paging.Parents(models.Checkout.user_id, user_ids),
+            _NEWEST_FIRST,
+            page,
         )
         rows = [row for rows in found.values() for row in rows.items]
         carts = {cart.id: cart for cart in _to_checkouts(session, actor, rows)}

@@ -11,35 +11,13 @@ from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import events
 from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.commerce import sales
 from app.domain.commerce.money import of_units, total
-from app.domain.commerce.sales import (
-    CheckoutLine,
-    Order,
-    OrderLine,
-    OrderSortField,
-    OrderStatus,
-    OrderStep,
-    OrderSummary,
-    PaymentStatus,
-    completion_problems,
-    sees_buyer,
-    sees_order,
-    sees_orders_of,
-    take_step,
-)
-from app.domain.events import (
-    Event,
-    OrderCancelled,
-    OrderConfirmed,
-    OrderCreated,
-    OrderFulfilled,
-    OrderPaid,
-    OrderUpdated,
-)
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of, parse_key
 from app.domain.values.pages import Page, PageRequest, Range, empty_page
@@ -82,7 +60,7 @@ from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.publisher import add_event
 
 ORDERS: Select[*tuple[object, ...]] = select(
-    *columns_for(OrderSummary, models.Order, "channel_id"),
+    *columns_for(sales.OrderSummary, models.Order, "channel_id"),
     models.ORDER_CHANNEL.label("channel_id"),
     models.Order.currency,
 )
@@ -91,9 +69,9 @@ ORDERS: Select[*tuple[object, ...]] = select(
 _LINES = (
     select(
         models.OrderLine.order_id,
-        *columns_for(OrderLine, models.OrderLine),
+        *columns_for(sales.OrderLine, models.OrderLine),
         models.OrderLine.currency,
-        (models.Order.status == OrderStatus.FULFILLED).label("is_fulfilled"),
+        (models.Order.status == sales.OrderStatus.FULFILLED).label("is_fulfilled"),
         *PRODUCT_COLUMNS,
     )
     .join(models.Order, models.Order.id == models.OrderLine.order_id)
@@ -103,23 +81,23 @@ _LINES = (
 
 
 @building_block
-def to_summary(row: NamedRow) -> OrderSummary:
+def to_summary(row: NamedRow) -> sales.OrderSummary:
     """Return the order in a row of ``ORDERS``, without its lines."""
     total = of_units(row.total, row.currency)
-    return record_from(OrderSummary, row, status=OrderStatus(row.status), total=total)
+    return record_from(sales.OrderSummary, row, status=sales.OrderStatus(row.status), total=total)
 
 
 @building_block
-def to_order(row: NamedRow, lines: tuple[OrderLine, ...], user: User | None) -> Order:
+def to_order(row: NamedRow, lines: tuple[sales.OrderLine, ...], user: User | None) -> sales.Order:
     """Return the order in a row of ``ORDERS``, with these lines and its buyer."""
     total = of_units(row.total, row.currency)
     return record_from(
-        Order, row, status=OrderStatus(row.status), total=total, lines=lines, user=user
+        sales.Order, row, status=sales.OrderStatus(row.status), total=total, lines=lines, user=user
     )
 
 
 @building_block
-def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
+def load_order(session: Session, actor: Actor, order_id: int) -> sales.Order | None:
     """Return any person's order of that key, with everything that belongs to it.
 
     The caller's own person is left out: they know themselves.
@@ -134,12 +112,12 @@ def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
 
 def _load_lines(
     session: Session, actor: Actor, condition: ColumnElement[bool]
-) -> Mapping[int, tuple[OrderLine, ...]]:
+) -> Mapping[int, tuple[sales.OrderLine, ...]]:
     """Return the lines that meet ``condition`` by order, in one statement."""
-    found: dict[int, tuple[OrderLine, ...]] = {}
+    found: dict[int, tuple[sales.OrderLine, ...]] = {}
     for row in session.execute(_LINES.where(condition)):
         line = record_from(
-            OrderLine,
+            sales.OrderLine,
             row,
             product=visible_product(row, actor),
             unit_price=of_units(row.unit_price, row.currency),
@@ -153,11 +131,11 @@ def _load_buyers(session: Session, actor: Actor, user_ids: Collection[int]) -> M
     if not user_ids:
         return {}
     rows = session.execute(select(*USER_COLUMNS).where(models.User.id.in_(user_ids)))
-    return {user.id: user for user in map(read_user, rows) if sees_buyer(actor, user)}
+    return {user.id: user for user in map(read_user, rows) if sales.sees_buyer(actor, user)}
 
 
 @public
-def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Order:
+def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> sales.Order:
     """Order the contents of a cart (`checkoutComplete`) at the prices it shows.
 
     Repeated calls return the same order. Refuses NOT_FOUND on ``id``, NO_LINES and
@@ -171,10 +149,10 @@ def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Order:
             return _ordered(session, actor, cart)
         _keep_products(session, cart)
         lines = lines_of(session, actor, [cart.id]).get(cart.id, ())
-        problems = completion_problems(lines, cart.email)
+        problems = sales.completion_problems(lines, cart.email)
         refuse_any(*problems)
         order = _store(ports, session, cart, lines)
-        add_event(ports, actor, session, OrderCreated(order.id))
+        add_event(ports, actor, session, events.OrderCreated(order.id))
         return _loaded(session, actor, order.id)
 
 
@@ -205,7 +183,7 @@ def _keep_products(session: Session, cart: models.Checkout) -> None:
 
 
 def _store(
-    ports: Ports, session: Session, cart: models.Checkout, lines: Sequence[CheckoutLine]
+    ports: Ports, session: Session, cart: models.Checkout, lines: Sequence[sales.CheckoutLine]
 ) -> models.Order:
     now = ports.clock.now()
     costs = total(line.total for line in lines)
@@ -214,7 +192,7 @@ def _store(
         user_id=cart.user_id,
         channel_id=channel_of(session, cart),
         user_email=cart.email,
-        status=OrderStatus.UNCONFIRMED.value,
+        status=sales.OrderStatus.UNCONFIRMED.value,
         total=costs.units,
         currency=costs.currency,
         created_at=now,
@@ -238,62 +216,64 @@ def _store(
     return order
 
 
-def _ordered(session: Session, actor: Actor, cart: models.Checkout) -> Order:
+def _ordered(session: Session, actor: Actor, cart: models.Checkout) -> sales.Order:
     order_id = session.scalar(select(models.Order.id).where(models.Order.checkout_id == cart.id))
     if order_id is None:
         raise no_such_checkout()
     return _loaded(session, actor, order_id)
 
 
-def _loaded(session: Session, actor: Actor, order_id: int) -> Order:
+def _loaded(session: Session, actor: Actor, order_id: int) -> sales.Order:
     order = load_order(session, actor, order_id)
     if order is None:
         raise no_such_checkout()
     return order
 
 
-_EVENTS: dict[OrderStep, type[Event]] = {
-    OrderStep.CONFIRM: OrderConfirmed,
-    OrderStep.FULFILL: OrderFulfilled,
-    OrderStep.CANCEL: OrderCancelled,
-    OrderStep.PAY: OrderPaid,
+_EVENTS: dict[sales.OrderStep, type[events.Event]] = {
+    sales.OrderStep.CONFIRM: events.OrderConfirmed,
+    sales.OrderStep.FULFILL: events.OrderFulfilled,
+    sales.OrderStep.CANCEL: events.OrderCancelled,
+    sales.OrderStep.PAY: events.OrderPaid,
 }
 
 
 @requires(Permission.MANAGE_ORDERS)
-def confirm_order(ports: Ports, actor: Actor, order_id: str) -> Order:
+def confirm_order(ports: Ports, actor: Actor, order_id: str) -> sales.Order:
     """Take an order on (`orderConfirm`); refuses NOT_FOUND, and INVALID unless it is new."""
-    return _take(ports, actor, order_id, OrderStep.CONFIRM, "id")
+    return _take(ports, actor, order_id, sales.OrderStep.CONFIRM, "id")
 
 
 @requires(Permission.MANAGE_ORDERS)
-def mark_order_paid(ports: Ports, actor: Actor, order_id: str) -> Order:
+def mark_order_paid(ports: Ports, actor: Actor, order_id: str) -> sales.Order:
     """Record that an order was paid elsewhere (`orderMarkAsPaid`).
 
     Refuses NOT_FOUND, and PAYMENT_ERROR when it is canceled, or paid already.
     """
-    return _take(ports, actor, order_id, OrderStep.PAY, "id")
+    return _take(ports, actor, order_id, sales.OrderStep.PAY, "id")
 
 
 @requires(Permission.MANAGE_ORDERS)
-def cancel_order(ports: Ports, actor: Actor, order_id: str) -> Order:
+def cancel_order(ports: Ports, actor: Actor, order_id: str) -> sales.Order:
     """Call an order off (`orderCancel`).
 
     Refuses NOT_FOUND, and CANNOT_CANCEL_ORDER when it is fulfilled or canceled.
     """
-    return _take(ports, actor, order_id, OrderStep.CANCEL, "id")
+    return _take(ports, actor, order_id, sales.OrderStep.CANCEL, "id")
 
 
 @requires(Permission.MANAGE_ORDERS)
-def fulfill_order(ports: Ports, actor: Actor, order_id: str) -> Order:
+def fulfill_order(ports: Ports, actor: Actor, order_id: str) -> sales.Order:
     """Record that all of an order was sent (`orderFulfill`).
 
     Refuses, on ``order``, NOT_FOUND, and INVALID unless it is confirmed and waiting.
     """
-    return _take(ports, actor, order_id, OrderStep.FULFILL, "order")
+    return _take(ports, actor, order_id, sales.OrderStep.FULFILL, "order")
 
 
-def _take(ports: Ports, actor: Actor, order_id: str, step: OrderStep, field: str) -> Order:
+def _take(
+    ports: Ports, actor: Actor, order_id: str, step: sales.OrderStep, field: str
+) -> sales.Order:
     """Take ``step`` and publish its event and ``OrderUpdated``."""
     key = key_of(order_id, "Order", field=field)
     with ports.database.transaction() as session:
@@ -302,13 +282,15 @@ def _take(ports: Ports, actor: Actor, order_id: str, step: OrderStep, field: str
         if stored is None or not actor.reaches_channel(channel_of(session, stored)):
             raise _unknown(field)
         before = _state(stored)
-        status = take_step(OrderStatus(stored.status), step, is_paid=stored.is_paid, field=field)
+        status = sales.take_step(
+            sales.OrderStatus(stored.status), step, is_paid=stored.is_paid, field=field
+        )
         stored.status = status.value
-        stored.is_paid = stored.is_paid or step is OrderStep.PAY
+        stored.is_paid = stored.is_paid or step is sales.OrderStep.PAY
         stored.updated_at = ports.clock.now()
         session.flush()
         add_event(ports, actor, session, _EVENTS[step](key))
-        add_event(ports, actor, session, OrderUpdated(key))
+        add_event(ports, actor, session, events.OrderUpdated(key))
         change = Change(
             f"order.{step.value}", "Order", key, str(key), *_differing(before, _state(stored))
         )
@@ -335,9 +317,9 @@ def _differing(*sides: dict[str, object]) -> list[dict[str, object]]:
 
 _NEWEST_FIRST = paging.Order((models.Order.id,), descending=True)
 _COLUMNS = {
-    OrderSortField.NUMBER: (models.Order.id,),
-    OrderSortField.CREATED_AT: (models.Order.created_at, models.Order.id),
-    OrderSortField.LAST_MODIFIED_AT: (models.Order.updated_at, models.Order.id),
+    sales.OrderSortField.NUMBER: (models.Order.id,),
+    sales.OrderSortField.CREATED_AT: (models.Order.created_at, models.Order.id),
+    sales.OrderSortField.LAST_MODIFIED_AT: (models.Order.updated_at, models.Order.id),
 }
 
 
@@ -356,8 +338,8 @@ class OrderFilter:
     number_range: Range[int] | None = None
     ids: tuple[str, ...] | None = None
     channel_ids: tuple[str, ...] | None = None
-    statuses: tuple[OrderStatus, ...] | None = None
-    payments: tuple[PaymentStatus, ...] | None = None
+    statuses: tuple[sales.OrderStatus, ...] | None = None
+    payments: tuple[sales.PaymentStatus, ...] | None = None
     created_at: Range[datetime] | None = None
     updated_at: Range[datetime] | None = None
     channel: str = ""
@@ -366,7 +348,7 @@ class OrderFilter:
 ALL_ORDERS = OrderFilter()
 
 
-def _orders(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
+def _orders(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[sales.OrderSummary, ...]:
     query = paging.with_conditions(ORDERS, _in_reach(actor))
     return paging.read_by_keys(ports, query, models.Order.id, keys, to_summary)
 
@@ -378,11 +360,11 @@ def list_orders(
     actor: Actor,
     page: PageRequest,
     filter_: OrderFilter = ALL_ORDERS,
-    sort_by: OrderSortField | None = None,
+    sort_by: sales.OrderSortField | None = None,
     *,
     where: Where[OrderFilter] | None = None,
     descending: bool = False,
-) -> Page[OrderSummary]:
+) -> Page[sales.OrderSummary]:
     """List the orders of all channels that the caller has access to (`orders`).
 
     Those that match both ``filter_`` and ``where``, the newest first unless sorted, in one
@@ -407,12 +389,12 @@ def orders_of_users(
     user_ids: Collection[int],
     page: PageRequest,
     where: Where[OrderFilter] | None = None,
-) -> Mapping[int, Page[OrderSummary]]:
+) -> Mapping[int, Page[sales.OrderSummary]]:
     """Return the page of each person's orders (`User.orders`), the newest first, in one statement.
 
     Other people's take MANAGE_ORDERS, and are those in channels that the caller has access to.
     """
-    if not all(sees_orders_of(actor, user_id) for user_id in user_ids):
+    if not all(sales.sees_orders_of(actor, user_id) for user_id in user_ids):
         raise PermissionDenied(Permission.MANAGE_ORDERS)
     conditions = [*_in_reach(actor, user_ids)]
     if where is not None:
@@ -427,7 +409,7 @@ def orders_of_users(
 @requires(Permission.MANAGE_ORDERS)
 def list_newest_orders_of(
     ports: Ports, actor: Actor, user_id: int, page: PageRequest
-) -> Page[OrderSummary]:
+) -> Page[sales.OrderSummary]:
     """Return the orders of a person for those who manage orders, the newest first.
 
     Those in channels that the caller has access to.
@@ -439,7 +421,7 @@ def list_newest_orders_of(
 @users_or(Permission.MANAGE_ORDERS)
 def lines_of_orders(
     ports: Ports, actor: Actor, order_ids: Collection[int]
-) -> Mapping[int, tuple[OrderLine, ...]]:
+) -> Mapping[int, tuple[sales.OrderLine, ...]]:
     """Return the lines of those of several orders that the caller can see, in one statement."""
     condition: ColumnElement[bool] = models.OrderLine.order_id.in_(order_ids)
     manages = actor.holds(Permission.MANAGE_ORDERS)
@@ -460,7 +442,9 @@ def buyers_of_orders(ports: Ports, actor: Actor, user_ids: Collection[int]) -> M
 
 
 @users_or(Permission.MANAGE_ORDERS)
-def orders_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
+def orders_by_key(
+    ports: Ports, actor: Actor, keys: Collection[int]
+) -> tuple[sales.OrderSummary, ...]:
     """Return those orders that ``show_order`` shows the caller, in one statement."""
     own = models.Order.user_id == actor.user_id
     seen = own | is_reached(actor, models.ORDER_CHANNEL)
@@ -469,7 +453,7 @@ def orders_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Or
 
 
 @users_or(Permission.MANAGE_ORDERS)
-def show_order(ports: Ports, actor: Actor, order_id: str) -> Order | None:
+def show_order(ports: Ports, actor: Actor, order_id: str) -> sales.Order | None:
     """Return the order of that global id (`order`); ``None`` when it is not the caller's to see.
 
     Refuses NOT_FOUND for what is no id of an order.
@@ -477,12 +461,12 @@ def show_order(ports: Ports, actor: Actor, order_id: str) -> Order | None:
     key = key_of(order_id, "Order")
     with ports.database.reading() as session:
         order = load_order(session, actor, key)
-    return order if order is not None and sees_order(actor, order) else None
+    return order if order is not None and sales.sees_order(actor, order) else None
 
 
 def _page(
     ports: Ports, query: Select[*tuple[object, ...]], order: paging.Order, page: PageRequest
-) -> Page[OrderSummary]:
+) -> Page[sales.OrderSummary]:
     with ports.database.reading() as session:
         return paging.read_page(ports, session, query, order, page, to_summary)
 
@@ -514,7 +498,7 @@ def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
         yield models.Order.status.in_([status.value for status in filter_.statuses])
     if filter_.payments is not None:
         yield models.Order.is_paid.in_(
-            [payment is PaymentStatus.FULLY_CHARGED for payment in filter_.payments]
+            [payment is sales.PaymentStatus.FULLY_CHARGED for payment in filter_.payments]
         )
     if filter_.created_at is not None:
         yield from in_range(models.Order.created_at, filter_.created_at)

@@ -15,17 +15,8 @@ from app import models
 from app.domain.accounts.search import fold
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.commerce import products
 from app.domain.commerce.money import CURRENCY, Money, of_units, price, price_problem, units_within
-from app.domain.commerce.products import (
-    MAX_DESCRIPTION_LENGTH,
-    Product,
-    ProductSortField,
-    name_problem,
-    sees_unpublished,
-    slug_of,
-    slug_problem,
-    snapshot_of,
-)
 from app.domain.events import ProductCreated, ProductDeleted, ProductUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
@@ -75,21 +66,21 @@ _RANDOM_LENGTH = 8
 
 
 @building_block
-def to_product(row: NamedRow) -> Product:
+def to_product(row: NamedRow) -> products.Product:
     """Return the product in a row that has ``PRODUCT_COLUMNS``."""
     return _product(*_values_in(row))
 
 
-def _product_of(stored: models.Product) -> Product:
+def _product_of(stored: models.Product) -> products.Product:
     """Return the product in its record."""
     return _product(*_fields_of(stored))
 
 
 def _product(
     id_: int, name: str, slug: str, description: str, units: int, currency: str, *others: Any
-) -> Product:
+) -> products.Product:
     price = None if units == models.NO_PRICE else of_units(units, currency)
-    return Product(id_, name, slug, description, price, *others)
+    return products.Product(id_, name, slug, description, price, *others)
 
 
 def _locked_product(session: Session, product_id: int) -> models.Product:
@@ -139,7 +130,7 @@ class ProductInput:
 
 
 @requires(Permission.MANAGE_PRODUCTS)
-def create_product(ports: Ports, actor: Actor, input_: ProductInput) -> Product:
+def create_product(ports: Ports, actor: Actor, input_: ProductInput) -> products.Product:
     """Make a product (`productCreate`): only the name is required, unpublished unless said.
 
     Refuses REQUIRED and INVALID on ``name``, INVALID and UNIQUE on ``slug`` (made from the name
@@ -147,7 +138,7 @@ def create_product(ports: Ports, actor: Actor, input_: ProductInput) -> Product:
     """
     now = ports.clock.now()
     product = _applied(
-        Product(0, "", "", "", None, is_published=False, created_at=now, updated_at=now),
+        products.Product(0, "", "", "", None, is_published=False, created_at=now, updated_at=now),
         replace(input_, name=_text(input_.name), slug=_text(input_.slug) or ABSENT),
     )
     try:
@@ -159,7 +150,9 @@ def create_product(ports: Ports, actor: Actor, input_: ProductInput) -> Product:
 
 
 @requires(Permission.MANAGE_PRODUCTS)
-def update_product(ports: Ports, actor: Actor, product_id: str, input_: ProductInput) -> Product:
+def update_product(
+    ports: Ports, actor: Actor, product_id: str, input_: ProductInput
+) -> products.Product:
     """Change a product (`productUpdate`); absent fields stay, null clears optional ones.
 
     Refuses NOT_FOUND on ``id``, REQUIRED on ``name`` and ``slug``, and what ``create_product``
@@ -183,7 +176,7 @@ def update_product(ports: Ports, actor: Actor, product_id: str, input_: ProductI
 
 
 @requires(Permission.MANAGE_PRODUCTS)
-def delete_product(ports: Ports, actor: Actor, product_id: str) -> Product:
+def delete_product(ports: Ports, actor: Actor, product_id: str) -> products.Product:
     """Delete a product (`productDelete`); returns what it was. Refuses NOT_FOUND on ``id``.
 
     Orders and carts keep what they say of it; a cart that holds it can no longer be completed.
@@ -193,7 +186,9 @@ def delete_product(ports: Ports, actor: Actor, product_id: str) -> Product:
         stored = _locked_product(session, key)
         product = _product_of(stored)
         session.delete(stored)
-        add_event(ports, actor, session, ProductDeleted(key, snapshot=snapshot_of(product)))
+        add_event(
+            ports, actor, session, ProductDeleted(key, snapshot=products.snapshot_of(product))
+        )
         _audit(ports, actor, session, "product.delete", product, None)
         return product
 
@@ -202,15 +197,17 @@ def _text(value: str | Absent | None) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _applied(product: Product, input_: ProductInput) -> Product:
+def _applied(product: products.Product, input_: ProductInput) -> products.Product:
     """``product`` with what was said, or the refusal of it."""
     name = product.name if input_.name is ABSENT else _text(input_.name).strip()
     slug = product.slug if input_.slug is ABSENT else _text(input_.slug)
     description = (
         product.description if input_.description is ABSENT else _text(input_.description)
     )
-    problems = [name_problem(name), _slug_problem(slug, input_)]
-    problems.append(prose_problem(description, "description", max_length=MAX_DESCRIPTION_LENGTH))
+    problems = [products.name_problem(name), _slug_problem(slug, input_)]
+    problems.append(
+        prose_problem(description, "description", max_length=products.MAX_DESCRIPTION_LENGTH)
+    )
     if isinstance(input_.price, Decimal) or input_.currency is not None:
         amount = input_.price if isinstance(input_.price, Decimal) else Decimal(0)
         problems.append(price_problem(amount, input_.currency))
@@ -228,7 +225,7 @@ def _applied(product: Product, input_: ProductInput) -> Product:
 def _slug_problem(slug: str, input_: ProductInput) -> Problem | None:
     if input_.slug is ABSENT:
         return None
-    return slug_problem(slug) if slug else Problem("REQUIRED", "Give it a slug.", "slug")
+    return products.slug_problem(slug) if slug else Problem("REQUIRED", "Give it a slug.", "slug")
 
 
 def _price(before: Money | None, new: Decimal | Absent | None) -> Money | None:
@@ -237,10 +234,12 @@ def _price(before: Money | None, new: Decimal | Absent | None) -> Money | None:
     return None if new is None else price(new)
 
 
-def _store(ports: Ports, actor: Actor, product: Product, *, is_contested: bool) -> Product:
+def _store(
+    ports: Ports, actor: Actor, product: products.Product, *, is_contested: bool
+) -> products.Product:
     with ports.database.transaction() as session:
         slug = product.slug or _free_slug(
-            ports, session, slug_of(product.name), is_contested=is_contested
+            ports, session, products.slug_of(product.name), is_contested=is_contested
         )
         new_product = replace(product, slug=slug)
         stored = models.Product(created_at=new_product.created_at, **_columns(new_product))
@@ -252,7 +251,7 @@ def _store(ports: Ports, actor: Actor, product: Product, *, is_contested: bool) 
         return new_product
 
 
-def _columns(product: Product) -> dict[str, object]:
+def _columns(product: products.Product) -> dict[str, object]:
     return {
         "name": product.name,
         "slug": product.slug,
@@ -270,8 +269,8 @@ def _audit(
     actor: Actor,
     session: Session,
     action: str,
-    before: Product | None,
-    after: Product | None,
+    before: products.Product | None,
+    after: products.Product | None,
 ) -> None:
     """A row when what the public gets to see, or pays, has changed."""
     was, now = _audit_values(before), _audit_values(after)
@@ -284,7 +283,7 @@ def _audit(
     record(ports, actor, session, change)
 
 
-def _audit_values(product: Product | None) -> Mapping[str, object]:
+def _audit_values(product: products.Product | None) -> Mapping[str, object]:
     if product is None:
         return {}
     price = product.price
@@ -298,10 +297,10 @@ def _audit_values(product: Product | None) -> Mapping[str, object]:
 
 _COLUMNS = {
     None: (models.Product.id,),
-    ProductSortField.NAME: (models.Product.name, models.Product.id),
-    ProductSortField.PRICE: (models.Product.price, models.Product.id),
-    ProductSortField.CREATED_AT: (models.Product.created_at, models.Product.id),
-    ProductSortField.LAST_MODIFIED_AT: (models.Product.updated_at, models.Product.id),
+    products.ProductSortField.NAME: (models.Product.name, models.Product.id),
+    products.ProductSortField.PRICE: (models.Product.price, models.Product.id),
+    products.ProductSortField.CREATED_AT: (models.Product.created_at, models.Product.id),
+    products.ProductSortField.LAST_MODIFIED_AT: (models.Product.updated_at, models.Product.id),
 }
 _PUBLISHED = PRODUCTS.where(models.Product.is_published.is_(True))
 
@@ -329,10 +328,10 @@ ALL_PRODUCTS = ProductFilter()
 
 
 def _visible(actor: Actor) -> Query:
-    return PRODUCTS if sees_unpublished(actor) else _PUBLISHED
+    return PRODUCTS if products.sees_unpublished(actor) else _PUBLISHED
 
 
-def _products(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Product, ...]:
+def _products(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[products.Product, ...]:
     return read_by_keys(ports, _visible(actor), models.Product.id, keys, to_product)
 
 
@@ -343,11 +342,11 @@ def list_products(
     actor: Actor,
     page: PageRequest,
     filter_: ProductFilter = ALL_PRODUCTS,
-    sort_by: ProductSortField | None = None,
+    sort_by: products.ProductSortField | None = None,
     *,
     where: Where[ProductFilter] | None = None,
     descending: bool = False,
-) -> Page[Product]:
+) -> Page[products.Product]:
     """Return the published products (`products`), and for those who manage them all the others.
 
     Those that match both ``filter_`` and ``where``, without ``sort_by`` in the order they were
@@ -366,7 +365,7 @@ def list_products(
 @public
 def show_product(
     ports: Ports, actor: Actor, *, product_id: str | None = None, slug: str | None = None
-) -> Product | None:
+) -> products.Product | None:
     """The product of that global id, or of that slug (`product`); ``None`` for none to be seen.
 
     Refuses GRAPHQL_ERROR unless exactly one of the two is given, NOT_FOUND for what is no id of a
@@ -382,13 +381,15 @@ def show_product(
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
     product = None if row is None else to_product(row)
-    if product is None or not (product.is_published or sees_unpublished(actor)):
+    if product is None or not (product.is_published or products.sees_unpublished(actor)):
         return None
     return product
 
 
 @public
-def products_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Product, ...]:
+def products_by_key(
+    ports: Ports, actor: Actor, keys: Collection[int]
+) -> tuple[products.Product, ...]:
     """Return those products that ``show_product`` shows the caller, in one statement."""
     return _products(ports, actor, keys)
 

@@ -51,20 +51,9 @@ from app.services.identity.providers import ExternalAuthentication, login_provid
 from app.services.second_factors.challenges import PendingSession, SecondFactorRequired
 from app.services.second_factors.factor_checks import party_of
 from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR, read_factors
+from app.services.sign_in import second_factor_sign_in
 from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
-from app.services.sign_in.second_factor_sign_in import (
-    PasskeyChallenge,
-    ask_for_passkey,
-    ask_for_proof,
-    find_challenge,
-    finish_with_code,
-    options_for,
-    prove,
-    prove_passkey,
-    sign_in_with_passkey,
-    use_code,
-)
 from app.services.sign_in.sessions import OpenedSession, end_own_session
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
@@ -172,12 +161,14 @@ def sign_in_to_console(
 
 
 @input_decides
-def ask_for_passkey_at_console(ports: Ports, actor: Actor) -> PasskeyChallenge:
+def ask_for_passkey_at_console(
+    ports: Ports, actor: Actor
+) -> second_factor_sign_in.PasskeyChallenge:
     """Return the options for a sign-in to the console with a passkey alone.
 
     Refuses as ``challenge_passkey`` does.
     """
-    return ask_for_passkey(ports, actor, _BEGINS)
+    return second_factor_sign_in.ask_for_passkey(ports, actor, _BEGINS)
 
 
 @input_decides
@@ -188,7 +179,7 @@ def sign_in_to_console_with_passkey(
 
     Refuses INVALID on ``email`` unless it is a staff member's.
     """
-    entered = sign_in_with_passkey(
+    entered = second_factor_sign_in.sign_in_with_passkey(
         ports, actor, challenge=challenge, credential=credential, place=SignInPlace.CONSOLE
     )
     return _console_session(entered.opened, entered.user)
@@ -373,16 +364,16 @@ def verify_code_at_console(
     """Finish a sign-in to the console with a code; refuses as ``verify_second_factor`` does."""
     with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSWORD, in_console=True)):
         found = _find_challenge(ports, actor, challenge)
-    entered = finish_with_code(ports, actor, found, challenge, code)
+    entered = second_factor_sign_in.finish_with_code(ports, actor, found, challenge, code)
     return _console_session(entered.opened, entered.user)
 
 
 @input_decides
 def challenge_passkey_at_console(
     ports: Ports, actor: Actor, *, challenge: str
-) -> PasskeyChallenge:
+) -> second_factor_sign_in.PasskeyChallenge:
     """Return the options to finish a sign-in with a passkey; refuses as ``challenge_passkey``."""
-    return options_for(ports, actor, challenge, place=SignInPlace.CONSOLE)
+    return second_factor_sign_in.options_for(ports, actor, challenge, place=SignInPlace.CONSOLE)
 
 
 @account_owner_only
@@ -402,16 +393,18 @@ def confirm_code_again(ports: Ports, actor: Actor, *, code: str) -> None:
     """
 
     def check() -> AuthenticationMethod:
-        use_code(ports, actor, own_id(actor), code)
+        second_factor_sign_in.use_code(ports, actor, own_id(actor), code)
         return AuthenticationMethod.ONE_TIME_CODE
 
-    prove(ports, actor, check)
+    second_factor_sign_in.prove(ports, actor, check)
 
 
 @account_owner_only
-def challenge_own_passkey(ports: Ports, actor: Actor) -> PasskeyChallenge:
+def challenge_own_passkey(ports: Ports, actor: Actor) -> second_factor_sign_in.PasskeyChallenge:
     """Return the options to prove with a passkey who is at the keyboard of the session."""
-    return options_for(ports, actor, ask_for_proof(ports, actor).token)
+    return second_factor_sign_in.options_for(
+        ports, actor, second_factor_sign_in.ask_for_proof(ports, actor).token
+    )
 
 
 @account_owner_only
@@ -420,14 +413,16 @@ def confirm_passkey_again(ports: Ports, actor: Actor, *, challenge: str, credent
 
     The session has used a second factor from then on.
     """
-    found = find_challenge(ports, actor, challenge, ChallengePurpose.PROOF)
-    check = partial(prove_passkey, ports, actor, found, challenge, credential)
-    prove(ports, actor, check, found.id)
+    found = second_factor_sign_in.find_challenge(ports, actor, challenge, ChallengePurpose.PROOF)
+    check = partial(
+        second_factor_sign_in.prove_passkey, ports, actor, found, challenge, credential
+    )
+    second_factor_sign_in.prove(ports, actor, check, found.id)
 
 
 def _find_challenge(ports: Ports, actor: Actor, token: str) -> models.SecondFactorChallenge:
     purpose, place = ChallengePurpose.SIGN_IN, SignInPlace.CONSOLE
-    return find_challenge(ports, actor, token, purpose, place=place)
+    return second_factor_sign_in.find_challenge(ports, actor, token, purpose, place=place)
 
 
 def _usable(

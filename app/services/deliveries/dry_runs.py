@@ -6,20 +6,9 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import select
 
 from app import models
+from app.domain import events
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.deliveries.deliveries import EventDelivery
-from app.domain.events import (
-    EVENTS,
-    Event,
-    EventType,
-    NamedObject,
-    Occurrence,
-    UnsentEvent,
-    default_kinds,
-    kinds_about,
-    kinds_of,
-    named_object,
-)
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.text import Phrase, Phrases, translatable
@@ -35,14 +24,14 @@ from app.services.webhooks.event_subjects import sample_event
 from app.services.webhooks.payloads import make_payload
 from app.services.webhooks.stored_webhooks import read_webhooks
 
-Kinds = Sequence[type[Event]]
+Kinds = Sequence[type[events.Event]]
 
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
     """The payload that a delivery would carry now, and the event it would be about."""
 
-    event: EventType
+    event: events.EventType
     subject_id: int
     payload: str = field(repr=False)
 
@@ -55,7 +44,7 @@ def dry_run_webhook(
     object_id: str | None = None,
     query: str | None = None,
     app: str | None = None,
-    event: EventType | None = None,
+    event: events.EventType | None = None,
 ) -> DryRun:
     """Return the payload that ``query`` would send for the object (`webhookDryRun`).
 
@@ -73,7 +62,7 @@ def dry_run_webhook(
     if query is None and object_id is None:
         raise Refused(Problem("GRAPHQL_ERROR", "Enter a query or an object ID.", "query"))
     reader = actor if app is None else _app_actor(ports, actor, key_of(app, "App", field="app"))
-    kinds = default_kinds() if query is None else _kinds(ports, query)
+    kinds = events.default_kinds() if query is None else _kinds(ports, query)
     if event is not None:
         kinds = _kinds_of_event(kinds, event)
     return _run(ports, actor, reader, kinds, object_id, query or "")
@@ -85,7 +74,7 @@ def trigger_webhook(
     actor: Actor,
     webhook_id: str,
     object_id: str | None = None,
-    event: EventType | UnsentEvent | None = None,
+    event: events.EventType | events.UnsentEvent | None = None,
 ) -> EventDelivery:
     """Send a webhook's payload of that object once more (`webhookTrigger`), as its app sees it.
 
@@ -97,7 +86,7 @@ def trigger_webhook(
     webhook = _webhook(ports, key_of(webhook_id, "Webhook", field="webhookId"))
     reader = _app_actor(ports, actor, webhook.app_id, webhook.saver)
     query = webhook.query
-    kinds = _kinds(ports, query) if query else kinds_of(webhook.events)
+    kinds = _kinds(ports, query) if query else events.kinds_of(webhook.events)
     if not kinds:
         message = "The webhook has neither a subscription query nor events. Add one of them."
         raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
@@ -118,15 +107,17 @@ def trigger_webhook(
 
 
 @staff_and_apps
-def sample_payload(ports: Ports, actor: Actor, event: EventType | UnsentEvent) -> str | None:
+def sample_payload(
+    ports: Ports, actor: Actor, event: events.EventType | events.UnsentEvent
+) -> str | None:
     """Return the payload of the default query of ``event`` (`webhookSamplePayload`), as JSON.
 
     It is about the newest object that the caller can see; ``None`` without one, and for an event
     that isn't sent. Raises ``PermissionDenied`` naming the event's permission.
     """
-    if isinstance(event, UnsentEvent):
+    if isinstance(event, events.UnsentEvent):
         return None
-    kind = EVENTS[event]
+    kind = events.EVENTS[event]
     if not actor.holds(kind.permission):
         raise PermissionDenied(kind.permission)
     try:
@@ -140,7 +131,7 @@ def sample_payload(ports: Ports, actor: Actor, event: EventType | UnsentEvent) -
 def _kinds(ports: Ports, query: str) -> Kinds:
     """The events that a query is about; refuses what the port ``Payloads`` does, on ``query``."""
     try:
-        return kinds_of(ports.payloads.check(query).events)
+        return events.kinds_of(ports.payloads.check(query).events)
     except Refused as refused:
         # Trying has no code of its own for a query that asks for too much.
         raise Refused(
@@ -151,7 +142,7 @@ def _kinds(ports: Ports, query: str) -> Kinds:
         ) from None
 
 
-def _kinds_of_event(kinds: Kinds, event: EventType | UnsentEvent) -> Kinds:
+def _kinds_of_event(kinds: Kinds, event: events.EventType | events.UnsentEvent) -> Kinds:
     chosen = [kind for kind in kinds if kind.type is event]
     if not chosen:
         message = "The query doesn't subscribe to {event}, but to {subscribed}."
@@ -164,14 +155,14 @@ def _kinds_of_event(kinds: Kinds, event: EventType | UnsentEvent) -> Kinds:
 def _run(
     ports: Ports, actor: Actor, reader: Actor, kinds: Kinds, object_id: str | None, query: str
 ) -> DryRun:
-    named = None if object_id is None else named_object(object_id)
+    named = None if object_id is None else events.named_object(object_id)
     if named is not None:
-        kinds = kinds_about(kinds, named)
+        kinds = events.kinds_about(kinds, named)
     if not kinds:
         message = "This ID does not match the query's object type."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
     event = _sample(ports, actor, _permitted(actor, reader, kinds), named)
-    occurrence = Occurrence(
+    occurrence = events.Occurrence(
         event,
         issued_at=ports.clock.now(),
         principal_type="User" if actor.is_user else "",
@@ -204,7 +195,9 @@ def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
     return kinds
 
 
-def _sample(ports: Ports, actor: Actor, kinds: Kinds, named: NamedObject | None) -> Event:
+def _sample(
+    ports: Ports, actor: Actor, kinds: Kinds, named: events.NamedObject | None
+) -> events.Event:
     """Return the first of ``kinds`` with an object; refuses NOT_FOUND on ``objectId``."""
     for kind in kinds:
         event = sample_event(ports, actor, kind, named)

@@ -41,25 +41,15 @@ from app.services.authorization.register import (
     staff_and_apps,
 )
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
+from app.services.lists import paging
 from app.services.lists.filters import contains_text, in_range, is_searchable, without_index
-from app.services.lists.paging import (
-    Column,
-    Order,
-    Parents,
-    columns_for,
-    read_by_keys,
-    read_page,
-    read_rows_by_parent,
-    record_from,
-    with_conditions,
-)
 from app.services.outbox.publisher import holds_secret, redacted_payload
 from app.services.webhooks.app_reach import lacking_for_payload, payload_within_reach
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 from app.services.webhooks.subscribers import sent_links
 
-DELIVERY_COLUMNS = columns_for(EventDelivery, models.Delivery)
-ATTEMPT_COLUMNS = columns_for(Attempt, models.DeliveryAttempt)
+DELIVERY_COLUMNS = paging.columns_for(EventDelivery, models.Delivery)
+ATTEMPT_COLUMNS = paging.columns_for(Attempt, models.DeliveryAttempt)
 
 _APP = "viewing_app"
 _JUDGED = (models.Delivery.event.label("judged_event"), APP_PERMISSIONS.label("app_permissions"))
@@ -77,11 +67,11 @@ class DeliveryFilter:
 
 
 _BY_AGE = {
-    oldest_first: Order((models.Delivery.id,), descending=not oldest_first)
+    oldest_first: paging.Order((models.Delivery.id,), descending=not oldest_first)
     for oldest_first in (False, True)
 }
 _ATTEMPTS_BY_AGE = {
-    oldest_first: Order((models.DeliveryAttempt.id,), descending=not oldest_first)
+    oldest_first: paging.Order((models.DeliveryAttempt.id,), descending=not oldest_first)
     for oldest_first in (False, True)
 }
 
@@ -102,11 +92,13 @@ def deliveries_of_webhooks(
     a limited app token not change; without payloads those of apps with permissions that a person
     lacks. One statement, another if the deliveries hold links, another for a limited app token.
     """
-    query = with_conditions(_visible(actor, *DELIVERY_COLUMNS), _filter_conditions(filter_))
+    query = paging.with_conditions(_visible(actor, *DELIVERY_COLUMNS), _filter_conditions(filter_))
     order = _BY_AGE[oldest_first]
     with ports.database.reading() as session:
-        parents = Parents(models.Delivery.webhook_id, webhook_ids)
-        found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
+        parents = paging.Parents(models.Delivery.webhook_id, webhook_ids)
+        found = paging.read_rows_by_parent(
+            ports, session, query, parents, order, page, _viewer(actor)
+        )
         found = _within_limit(session, actor, models.Webhook.id, found)
         read = [_delivery(actor, row) for rows in found.values() for row in rows.items]
         shown = {
@@ -136,8 +128,10 @@ def attempts_of_deliveries(
     query = _with_attempts(_visible(actor, *ATTEMPT_COLUMNS))
     order = _ATTEMPTS_BY_AGE[oldest_first]
     with ports.database.reading() as session:
-        parents = Parents(models.DeliveryAttempt.delivery_id, delivery_ids)
-        found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
+        parents = paging.Parents(models.DeliveryAttempt.delivery_id, delivery_ids)
+        found = paging.read_rows_by_parent(
+            ports, session, query, parents, order, page, _viewer(actor)
+        )
         found = _within_limit(session, actor, models.Delivery.id, found)
     pages = {
         key: with_items(
@@ -267,13 +261,13 @@ def _delivery(actor: Actor, row: NamedRow) -> EventDelivery:
 @building_block
 def to_delivery(row: NamedRow) -> EventDelivery:
     """Return the delivery in a row that has ``DELIVERY_COLUMNS``."""
-    return record_from(EventDelivery, row, status=DeliveryStatus(row.status), lacking=())
+    return paging.record_from(EventDelivery, row, status=DeliveryStatus(row.status), lacking=())
 
 
 @building_block
 def to_attempt(row: NamedRow) -> Attempt:
     """Return the attempt in a row that has ``ATTEMPT_COLUMNS``."""
-    return record_from(Attempt, row, status=DeliveryStatus(row.status), lacking=())
+    return paging.record_from(Attempt, row, status=DeliveryStatus(row.status), lacking=())
 
 
 NO_ANSWER = 0
@@ -334,7 +328,7 @@ class DeliveryLine:
 
 
 LINE_COLUMNS = (
-    *columns_for(DeliveryLine, models.Delivery),
+    *paging.columns_for(DeliveryLine, models.Delivery),
     models.Webhook.name.label("webhook_name"),
     models.Webhook.target_url,
     models.Webhook.is_active.label("is_webhook_active"),
@@ -372,7 +366,9 @@ class DeliverySearch:
 
 
 def _deliveries(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[DeliveryLine, ...]:
-    return read_by_keys(ports, select_lines(), models.Delivery.id, keys, partial(_listed, actor))
+    return paging.read_by_keys(
+        ports, select_lines(), models.Delivery.id, keys, partial(_listed, actor)
+    )
 
 
 @lists_from_replica(_deliveries)
@@ -387,13 +383,13 @@ def search_deliveries(
     if not is_searchable(search.text):
         return empty_page()
     query = select_lines().where(*matching_deliveries(actor, search))
-    by_time: tuple[Column, ...] = (models.Delivery.created_at, models.Delivery.id)
+    by_time: tuple[paging.Column, ...] = (models.Delivery.created_at, models.Delivery.id)
     # All indexes but that of a webhook's own deliveries go by time.
     columns = by_time if search.webhook_id is None else (models.Delivery.id,)
-    order = Order(columns, descending=not search.oldest_first)
+    order = paging.Order(columns, descending=not search.oldest_first)
     with ports.database.reading() as session:
         whole = select(models.Delivery.id)
-        return read_page(ports, session, query, order, page, partial(_listed, actor), whole)
+        return paging.read_page(ports, session, query, order, page, partial(_listed, actor), whole)
 
 
 def _listed(actor: Actor, row: NamedRow) -> DeliveryLine:
@@ -422,7 +418,7 @@ def to_line(actor: Actor, row: NamedRow) -> DeliveryLine:
         # Who knows a cart's ID can read and change it.
         key = None if lacking else row.checkout_token
     is_answer = row.response_status is not None
-    return record_from(
+    return paging.record_from(
         DeliveryLine,
         row,
         event=event,

@@ -28,17 +28,8 @@ from sqlalchemy.orm import Session
 from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.deliveries import statistics
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.deliveries.statistics import (
-    HOURS,
-    SPAN,
-    ChartPeriod,
-    DeliveryDay,
-    DeliveryHour,
-    DeliverySpan,
-    ResponseTimes,
-    SlowestEndpoint,
-)
 from app.models.record import BigKey, UtcDateTime
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, counts_on_replica, requires_person
@@ -53,8 +44,8 @@ _delivery, _attempt = models.Delivery, models.DeliveryAttempt
 @counts_on_replica
 @requires_person(Permission.MANAGE_APPS)
 def chart_webhook(
-    ports: Ports, actor: Actor, webhook_id: int, period: ChartPeriod, zone: tzinfo = UTC
-) -> tuple[DeliverySpan, ...]:
+    ports: Ports, actor: Actor, webhook_id: int, period: statistics.ChartPeriod, zone: tzinfo = UTC
+) -> tuple[statistics.DeliverySpan, ...]:
     """Return the webhook's deliveries by time of creation, oldest first; one statement.
 
     Days begin at midnight in ``zone``.
@@ -72,7 +63,9 @@ def chart_webhook(
             else:
                 durations[row.place].append(row.duration)
     return tuple(
-        record_from(DeliverySpan, counts[place], began=began, durations=tuple(durations[place]))
+        record_from(
+            statistics.DeliverySpan, counts[place], began=began, durations=tuple(durations[place])
+        )
         for place, began in enumerate(begins)
     )
 
@@ -137,8 +130,11 @@ def hour_spans(now: datetime) -> CTE:
     Selects rather than VALUES, whose statement SQLAlchemy compiles anew each time.
     """
     hour = timedelta(hours=1)
-    begins = [now - SPAN + number * hour for number in range(HOURS)]
-    spans = [(now - 2 * SPAN, now - SPAN), *((begin, begin + hour) for begin in begins)]
+    begins = [now - statistics.SPAN + number * hour for number in range(statistics.HOURS)]
+    spans = [
+        (now - 2 * statistics.SPAN, now - statistics.SPAN),
+        *((begin, begin + hour) for begin in begins),
+    ]
     # The present moment belongs to the last hour.
     spans[-1] = (begins[-1], now + hour)
     rows = (
@@ -175,22 +171,22 @@ def delivery_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
 
 
 @building_block
-def read_day(session: Session, now: datetime, rows: Sequence[NamedRow]) -> DeliveryDay:
+def read_day(session: Session, now: datetime, rows: Sequence[NamedRow]) -> statistics.DeliveryDay:
     """Return the 24 hours before ``now`` from rows, the earliest first; one statement more."""
     before, *hours = map(_hour, rows)
-    return DeliveryDay(tuple(hours), before, _times(session, now - SPAN))
+    return statistics.DeliveryDay(tuple(hours), before, _times(session, now - statistics.SPAN))
 
 
-def _hour(row: NamedRow) -> DeliveryHour:
+def _hour(row: NamedRow) -> statistics.DeliveryHour:
     return record_from(
-        DeliveryHour,
+        statistics.DeliveryHour,
         row,
         at_first_try=row.arrived - row.retried,
         failing=row.pending - row.waiting,
     )
 
 
-def _times(session: Session, since: datetime) -> ResponseTimes | None:
+def _times(session: Session, since: datetime) -> statistics.ResponseTimes | None:
     attempt = models.DeliveryAttempt
     newest = select(attempt.id).order_by(attempt.id.desc()).limit(ANSWERS).subquery()
     rows = session.execute(
@@ -210,4 +206,6 @@ def _times(session: Session, since: datetime) -> ResponseTimes | None:
         return None
     slowest = max(rows, key=lambda row: row.duration)
     durations = [row.duration for row in rows]
-    return ResponseTimes(len(rows), median(durations), record_from(SlowestEndpoint, slowest))
+    return statistics.ResponseTimes(
+        len(rows), median(durations), record_from(statistics.SlowestEndpoint, slowest)
+    )

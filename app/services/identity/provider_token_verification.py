@@ -12,22 +12,7 @@ from app import models
 from app.domain.authorization.actor import Actor, AppClient
 from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInReason, SignInRefusal
-from app.domain.single_sign_on.provider_tokens import (
-    CLIENTS_WAIT,
-    NOT_LINKED,
-    ClientToken,
-    ClientTokenRejected,
-    ProviderTokenRejected,
-    SignedToken,
-    claimed_issuer,
-    is_of_client,
-    is_opaque,
-    is_signed,
-    read_bearer_token,
-    read_client_token,
-    reason_of,
-    serves_staff_with,
-)
+from app.domain.single_sign_on import provider_tokens
 from app.domain.single_sign_on.provider_users import read_person
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
 from app.domain.values.errors import Refused, TokenFault, TokenRejected, TooManyRequests
@@ -86,7 +71,7 @@ class ClientBearer:
 
     link_id: int
     provider: Provider
-    token: ClientToken
+    token: provider_tokens.ClientToken
 
     def cached(self, version: int) -> CachedClientToken:
         """Return what is remembered of the token by the settings at ``version``."""
@@ -177,7 +162,7 @@ def refuse_known_token(
 ) -> TokenFault:
     """Count the refusal of a token that was accepted before, and return its fault."""
     if isinstance(seen, CachedClientToken):
-        detail = NOT_LINKED
+        detail = provider_tokens.NOT_LINKED
     else:
         detail = WAITS.message if seen.waiting_changes else _NO_LONGER
     refusal = SignInRefusal(
@@ -206,12 +191,12 @@ def _verdict(failed: Exception) -> _Verdict:
     if isinstance(failed, TokenRejected):
         is_old = failed.fault is TokenFault.EXPIRED
         reason = SignInReason.TOKEN_EXPIRED if is_old else SignInReason.TOKEN_INVALID
-        is_judged = isinstance(failed, ProviderTokenRejected)
+        is_judged = isinstance(failed, provider_tokens.ProviderTokenRejected)
         # A client can be linked, or its app activated, at any moment.
-        is_clients = isinstance(failed, ClientTokenRejected)
+        is_clients = isinstance(failed, provider_tokens.ClientTokenRejected)
         is_kept = is_judged and not is_clients and failed.fault is TokenFault.INVALID
         seconds = _REFUSED_SECONDS if is_kept else 0.0
-        return _Verdict(failed.fault, reason, reason_of(failed), seconds)
+        return _Verdict(failed.fault, reason, provider_tokens.reason_of(failed), seconds)
     return _Verdict(TokenFault.PROVIDER, SignInReason.UNAVAILABLE, str(failed), 0.0)
 
 
@@ -227,14 +212,14 @@ def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
         for provider in known_providers(ports, version)
         if provider.active and provider.takes_tokens
     ]
-    if is_signed(token):
-        issuer = claimed_issuer(token)
+    if provider_tokens.is_signed(token):
+        issuer = provider_tokens.claimed_issuer(token)
         named = [provider for provider in taking if provider.issuer and provider.issuer == issuer]
         confirmed = [provider for provider in named if not provider.waits]
         unnamed = [provider for provider in taking if not provider.issuer]
         others = sorted((*named, *unnamed), key=lambda provider: provider.waits)
         return confirmed or others
-    if not is_opaque(token):
+    if not provider_tokens.is_opaque(token):
         return []
     if len(taking) > 1:
         return [provider for provider in taking if provider.slug == DEFAULT_SLUG]
@@ -255,7 +240,7 @@ def _read(
             break  # the one that can't verify it now may have issued it
         attempt.provider = provider.name
         try:
-            if is_signed(token):
+            if provider_tokens.is_signed(token):
                 return _read_signed(ports, token, provider)
             return _read_opaque(ports, actor, token, digest, provider)
         except CallFailed as no_answer:
@@ -276,8 +261,8 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer | Clie
         return client
     shop = ports.configuration.scope_prefix
     now = ports.clock.timestamp()
-    access = read_bearer_token(signed, provider, now=now, shop=shop)
-    serves_staff = serves_staff_with(signed, provider)
+    access = provider_tokens.read_bearer_token(signed, provider, now=now, shop=shop)
+    serves_staff = provider_tokens.serves_staff_with(signed, provider)
     require_honoured(ports, provider, access.issuer, access.subject)
     claims = fetch_user_info(ports, provider, token, CallPurpose.VERIFIED)
     person = read_person(claims, provider, access.subject, signed.claims)
@@ -287,7 +272,9 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer | Clie
 
 
 @building_block
-def client_bearer(ports: Ports, provider: Provider, signed: SignedToken) -> ClientBearer | None:
+def client_bearer(
+    ports: Ports, provider: Provider, signed: provider_tokens.SignedToken
+) -> ClientBearer | None:
     """Return the linked client of a token of ``provider``; ``None`` for a person's token.
 
     What a client got for itself, and what has the subject of a linked client's account, is never a
@@ -295,20 +282,20 @@ def client_bearer(ports: Ports, provider: Provider, signed: SignedToken) -> Clie
     ``read_client_token`` does. While the provider's settings wait for confirmation, no link fits.
     """
     links = client_links(ports, provider, signed.claims)
-    if not links and not is_of_client(signed):
+    if not links and not provider_tokens.is_of_client(signed):
         return None
     if not links:
-        raise ClientTokenRejected(NOT_LINKED)
+        raise provider_tokens.ClientTokenRejected(provider_tokens.NOT_LINKED)
     if provider.waits:
-        raise ClientTokenRejected(CLIENTS_WAIT)
+        raise provider_tokens.ClientTokenRejected(provider_tokens.CLIENTS_WAIT)
     now = ports.clock.timestamp()
-    token = read_client_token(signed, provider, now=now)
+    token = provider_tokens.read_client_token(signed, provider, now=now)
     require_issued_since(provider, token.issued, now)
     named = provider.id, token.issuer, token.client_id
     for link in links:
         if (link.provider_id, link.issuer, link.client_id) == named:
             return ClientBearer(link.id, provider, token)
-    raise ClientTokenRejected(NOT_LINKED)
+    raise provider_tokens.ClientTokenRejected(provider_tokens.NOT_LINKED)
 
 
 def _read_opaque(
@@ -348,7 +335,7 @@ def _store(
             issued = min(bearer.issued, now)
         require_issued_since(bearer.provider_person.provider, bearer.issued, issued)
         if is_signed_out(issued, user.tokens_valid_after, identity.tokens_valid_after):
-            raise ProviderTokenRejected(SIGNED_OUT)
+            raise provider_tokens.ProviderTokenRejected(SIGNED_OUT)
         return CachedProviderToken(
             identity_id=identity.id,
             issuer=identity.issuer,

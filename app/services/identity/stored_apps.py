@@ -9,16 +9,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app import models
-from app.domain.apps.apps import (
-    TOKEN_RANDOM_LENGTH,
-    App,
-    AppToken,
-    AppType,
-    NewAppToken,
-    last_four,
-    make_app_token,
-    token_digest,
-)
+from app.domain.apps import apps
 from app.domain.authorization.actor import Actor, is_manageable, manages_app
 from app.domain.authorization.permissions import Permission, in_order, joined_names, split_names
 from app.domain.values.errors import Problem, Refused
@@ -27,7 +18,7 @@ from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import APP_PERMISSIONS, read_permissions
 from app.services.lists.paging import record_from
 
-_FIELDS = tuple(field.name for field in fields(App))
+_FIELDS = tuple(field.name for field in fields(apps.App))
 APP_COLUMNS = tuple(
     APP_PERMISSIONS.label("app_permissions")
     if name == "permissions"
@@ -44,16 +35,16 @@ APPS = ALL_APPS.where(models.App.is_installed.is_(True))
 
 
 @building_block
-def to_app(row: NamedRow) -> App:
+def to_app(row: NamedRow) -> apps.App:
     """Return the app in a row that has ``APP_COLUMNS``."""
     values: dict[str, Any] = {name: getattr(row, f"app_{name}") for name in _FIELDS}
-    values["type"] = AppType(values["type"])
+    values["type"] = apps.AppType(values["type"])
     values["permissions"] = read_permissions(values["permissions"])
-    return App(**values)
+    return apps.App(**values)
 
 
 @building_block
-def stored_app(session: Session, app_id: int, field: str) -> App:
+def stored_app(session: Session, app_id: int, field: str) -> apps.App:
     """Return the app of that key, installed; refuses NOT_FOUND on ``field``."""
     row = session.execute(APPS.where(models.App.id == app_id)).one_or_none()
     if row is None:
@@ -62,7 +53,7 @@ def stored_app(session: Session, app_id: int, field: str) -> App:
 
 
 @building_block
-def locked_app_of_any_scope(session: Session, app_id: int, field: str) -> App:
+def locked_app_of_any_scope(session: Session, app_id: int, field: str) -> apps.App:
     """Lock and return the app of that key, whatever it can do; refuses NOT_FOUND on ``field``.
 
     Only for what gives the caller nothing of the app's permissions, such as stopping it.
@@ -72,7 +63,7 @@ def locked_app_of_any_scope(session: Session, app_id: int, field: str) -> App:
 
 
 @building_block
-def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
+def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> apps.App:
     """Lock and return the app of that key.
 
     Refuses NOT_FOUND, and OUT_OF_SCOPE_APP for an app with permissions that the caller lacks, or
@@ -99,16 +90,16 @@ def refuse_apps(actor: Actor, field: str) -> None:
 
 
 @building_block
-def app_snapshot(app: App) -> dict[str, object]:
+def app_snapshot(app: apps.App) -> dict[str, object]:
     return {name: _plain(getattr(app, name)) for name in _FIELDS}
 
 
 @building_block
-def to_token(stored: models.AppToken) -> AppToken:
+def to_token(stored: models.AppToken) -> apps.AppToken:
     """Return the token of a record, without its digest."""
     narrowed = stored.permissions
     return record_from(
-        AppToken,
+        apps.AppToken,
         stored,
         permissions=None if narrowed is None else split_names(narrowed),
         awaits_first_use=stored.imported_hash is not None,
@@ -125,14 +116,14 @@ def store_token(
     permissions: frozenset[Permission] | None = None,
     *,
     is_by_client: bool = False,
-) -> NewAppToken:
+) -> apps.NewAppToken:
     """Return a new token of that app; only its digest and its last four characters are kept."""
-    secret = make_app_token(ports.randomness.token(TOKEN_RANDOM_LENGTH))
+    secret = apps.make_app_token(ports.randomness.token(apps.TOKEN_RANDOM_LENGTH))
     stored = models.AppToken(
         app_id=app_id,
         name=name,
-        digest=token_digest(secret),
-        last_four=last_four(secret),
+        digest=apps.token_digest(secret),
+        last_four=apps.last_four(secret),
         permissions=None if permissions is None else joined_names(permissions),
         created_at=ports.clock.now(),
         expires_at=expires_at,
@@ -140,7 +131,7 @@ def store_token(
     )
     session.add(stored)
     session.flush()
-    return NewAppToken(to_token(stored), secret)
+    return apps.NewAppToken(to_token(stored), secret)
 
 
 def _plain(value: object) -> object:

@@ -9,17 +9,7 @@ from typing_extensions import override
 
 from app import models
 from app.domain.accounts.addresses import MAX_LENGTHS
-from app.domain.imports.people import (
-    ADDRESS_COLUMNS,
-    ADDRESSES,
-    LINKS,
-    USERS,
-    AddressLink,
-    convert_address,
-    default_of_other,
-    owner_left_out,
-    without_owner,
-)
+from app.domain.imports import people
 from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.models.search_words import write_user_words
 from app.ports.import_source import TableRow
@@ -57,7 +47,7 @@ class Addresses(Section):
     part = Part.PEOPLE
     kind = "address"
     title = "Addresses"
-    table = LINKS
+    table = people.LINKS
     required = ("id", "user_id", "address_id")
     record = models.Address
     removes_left_out = False
@@ -73,11 +63,11 @@ class Addresses(Section):
 
     @override
     def highest_id(self, run: Run) -> int:
-        return run.source.highest(ADDRESSES)
+        return run.source.highest(people.ADDRESSES)
 
     @override
     def reserved_until(self, run: Run) -> int:
-        return self._base + run.source.highest(LINKS) + run.options.reserve
+        return self._base + run.source.highest(people.LINKS) + run.options.reserve
 
     @override
     def prepare(self, run: Run) -> None:
@@ -87,10 +77,10 @@ class Addresses(Section):
         if not fixed and not run.options.dry_run:
             with run.ports.database.transaction() as session:
                 set_markers(session, run.import_id, {_BASE: self._base})
-        named = [(LINKS, "address_id"), *((USERS, column) for column in _DEFAULTS)]
-        unowned = run.source.count_unnamed(ADDRESSES, named)
+        named = [(people.LINKS, "address_id"), *((people.USERS, column) for column in _DEFAULTS)]
+        unowned = run.source.count_unnamed(people.ADDRESSES, named)
         if unowned:
-            run.report(without_owner(unowned))
+            run.report(people.without_owner(unowned))
 
     @override
     def count(self, run: Run) -> int:
@@ -101,7 +91,7 @@ class Addresses(Section):
         wanted = wanted_staff(run)
         for rows in chain(super().batches(run), _unlinked_defaults(run)):
             keys = {number(row["user_id"]) for row in rows}
-            owners = run.source.matching(USERS, _OWNER, "id", keys)
+            owners = run.source.matching(people.USERS, _OWNER, "id", keys)
             self._owners = {number(row["id"]): row for row in owners}
             yield [
                 row
@@ -114,28 +104,28 @@ class Addresses(Section):
         keys = {number(row["address_id"]) for row in rows}
         addresses = {
             number(row["id"]): row
-            for row in run.source.matching(ADDRESSES, ADDRESS_COLUMNS, "id", keys)
+            for row in run.source.matching(people.ADDRESSES, people.ADDRESS_COLUMNS, "id", keys)
         }
-        first = run.source.lowest(LINKS, "address_id", keys)
+        first = run.source.lowest(people.LINKS, "address_id", keys)
         holders = {
             number(row["id"]): number(row["user_id"])
-            for row in run.source.matching(LINKS, ("user_id",), "id", set(first.values()))
+            for row in run.source.matching(people.LINKS, ("user_id",), "id", set(first.values()))
         }
         named = _first_named(run, keys - first.keys())
         for row in rows:
             link, key, user = (number(row[name]) for name in ("id", "address_id", "user_id"))
             if run.is_left_out("user", user):
-                yield Converted(None, (owner_left_out(key, user),))
+                yield Converted(None, (people.owner_left_out(key, user),))
                 continue
             holder = holders[first[key]] if key in first else named[key]
             if not link and (key in first or holder != user):
-                yield Converted(None, (default_of_other(key, user, holder),))
+                yield Converted(None, (people.default_of_other(key, user, holder),))
                 continue
             owner = self._owners[user]
             is_copy = first.get(key, link) != link
-            converted = convert_address(
+            converted = people.convert_address(
                 addresses[key],
-                AddressLink(
+                people.AddressLink(
                     user,
                     is_default_shipping=owner.get("default_shipping_address_id") == key,
                     is_default_billing=owner.get("default_billing_address_id") == key,
@@ -153,10 +143,10 @@ class Addresses(Section):
     @override
     def keys_at_source(self, run: Run, keys: Collection[int]) -> set[int]:
         copies = [key - self._base for key in keys if key > self._base]
-        links = run.source.matching(LINKS, ("address_id",), "id", copies)
+        links = run.source.matching(people.LINKS, ("address_id",), "id", copies)
         originals = {key for key in keys if key <= self._base}
         linked = originals | {number(row["address_id"]) for row in links}
-        first = run.source.lowest(LINKS, "address_id", linked)
+        first = run.source.lowest(people.LINKS, "address_id", linked)
         named = _first_named(run, originals - first.keys())
         still = {key for key in originals if key in first or key in named}
         return still | {
@@ -213,20 +203,24 @@ class Addresses(Section):
                 if holder not in ours:
                     key = wanted[user]
                     template = "Another address is the default here."
-                    waiting[key] = Finding(ADDRESSES, key, "DEFAULT_TAKEN", template, Outcome.KEPT)
+                    waiting[key] = Finding(
+                        people.ADDRESSES, key, "DEFAULT_TAKEN", template, Outcome.KEPT
+                    )
         self._tried |= waiting.keys()
         return waiting
 
 
 def _unlinked_defaults(run: Run) -> Iterator[Sequence[TableRow]]:
     """Yield rows like those of links, with the ID 0, for default addresses without a link."""
-    for rows in run.source.unlinked(USERS, _DEFAULTS, LINKS, _LINK, run.options.batch):
+    for rows in run.source.unlinked(
+        people.USERS, _DEFAULTS, people.LINKS, _LINK, run.options.batch
+    ):
         yield [{"id": 0, **row} for row in rows]
 
 
 def _first_named(run: Run, keys: Collection[int]) -> Mapping[int, int]:
     """Return the lowest ID of a person who has each of these as a default address."""
-    found = [run.source.lowest(USERS, column, keys) for column in _DEFAULTS]
+    found = [run.source.lowest(people.USERS, column, keys) for column in _DEFAULTS]
     return {
         key: min(each[key] for each in found if key in each)
         for key in keys

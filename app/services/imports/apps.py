@@ -11,17 +11,7 @@ from typing_extensions import override
 
 from app import models
 from app.domain.authorization.permissions import joined_names
-from app.domain.imports.apps import (
-    APPS,
-    EXTENSIONS,
-    TOKENS,
-    AppSurroundings,
-    ImportedApp,
-    ImportedExtension,
-    convert_app,
-    convert_extension,
-    convert_token,
-)
+from app.domain.imports import apps
 from app.domain.imports.runs import Converted, Finding, Outcome, Part
 from app.domain.imports.webhooks import WEBHOOKS
 from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
@@ -92,7 +82,7 @@ class AppOwned(Section):
 def _find_source_apps(run: Run) -> SourceApps:
     """Look up the apps of the source, and those that this run doesn't import either."""
     found = SourceApps()
-    for batch in run.source.batches(APPS, ("removed_at",), _PAGE):
+    for batch in run.source.batches(apps.APPS, ("removed_at",), _PAGE):
         found.live.update(number(row["id"]) for row in batch if row.get("removed_at") is None)
     imported = select(models.ImportedRow.row_id).where(
         models.ImportedRow.kind == APP_KIND, models.ImportedRow.import_id == run.import_id
@@ -137,7 +127,7 @@ def _conflict(table: str, key: int, holder: int, state: State) -> Finding:
 
 
 _APP = models.App.__table__.c
-_IMPORTED = {"is_installed", *(field.name for field in fields(ImportedApp))} - {"id"}
+_IMPORTED = {"is_installed", *(field.name for field in fields(apps.ImportedApp))} - {"id"}
 _APP_STATE = tuple(column for column in _APP if column.name in _IMPORTED)
 """The columns that an import writes and compares."""
 
@@ -148,7 +138,7 @@ class Apps(Section):
     part = Part.APPS
     kind = APP_KIND
     title = "Apps"
-    table = APPS
+    table = apps.APPS
     required = ("name", "created_at", "is_active", "type")
     optional = (
         "is_installed",
@@ -180,7 +170,7 @@ class Apps(Section):
     def prepare(self, run: Run) -> None:
         self._apps = _find_source_apps(run)
         self._codenames = load_codenames(run.source)
-        for batch in run.source.batches(APPS, ("identifier",), _PAGE):
+        for batch in run.source.batches(apps.APPS, ("identifier",), _PAGE):
             for row in batch:
                 if (key := number(row["id"])) in self._apps.live:
                     self._holders.setdefault(_identifier(row), key)
@@ -191,15 +181,15 @@ class Apps(Section):
         keys = [number(row["id"]) for row in rows]
         removed = [number(row["id"]) for row in rows if row.get("removed_at") is not None]
         codenames = find_codenames(run.source, self._codenames, APP_PERMISSIONS, keys)
-        tokens, webhooks = (_counts(run, table, removed) for table in (TOKENS, WEBHOOKS))
+        tokens, webhooks = (_counts(run, table, removed) for table in (apps.TOKENS, WEBHOOKS))
         for key, row in zip(keys, rows, strict=True):
-            around = AppSurroundings(
+            around = apps.AppSurroundings(
                 codenames=codenames.get(key, ()),
                 tokens=tokens[key],
                 webhooks=webhooks[key],
                 identifier_holder=self._holders.get(_identifier(row)),
             )
-            converted = convert_app({"is_installed": True, **row}, around)
+            converted = apps.convert_app({"is_installed": True, **row}, around)
             if converted.value is None:
                 run.leave_out(APP_KIND, key)
                 yield Converted(None, converted.findings)
@@ -239,10 +229,10 @@ class Apps(Section):
 
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
-        return _identifier_conflicts(session, models.App, APPS, rows)
+        return _identifier_conflicts(session, models.App, apps.APPS, rows)
 
 
-def _app_row(app: ImportedApp) -> Row:
+def _app_row(app: apps.ImportedApp) -> Row:
     state = {**asdict(app), "type": app.type.value, "is_installed": True}
     del state["id"]
     state["permissions"] = sorted(permission.value for permission in app.permissions)
@@ -303,7 +293,7 @@ class AppTokens(Section):
     part = Part.APPS
     kind = "app_token"
     title = "App tokens"
-    table = TOKENS
+    table = apps.TOKENS
     required = ("app_id", "auth_token", "token_last_4")
     optional = ("name",)
     record = models.AppToken
@@ -319,9 +309,9 @@ class AppTokens(Section):
     def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
         for row in rows:
             if not self._apps.has(run, number(row["app_id"])):
-                yield self._apps.left_out(TOKENS, row)
+                yield self._apps.left_out(apps.TOKENS, row)
                 continue
-            converted = convert_token(row, _is_verifiable)
+            converted = apps.convert_token(row, _is_verifiable)
             token = converted.value
             if token is None:
                 yield Converted(None, converted.findings)
@@ -377,7 +367,7 @@ class AppExtensions(AppOwned):
     part = Part.APPS
     kind = "app_extension"
     title = "App extensions"
-    table = EXTENSIONS
+    table = apps.EXTENSIONS
     required = ("app_id", "label", "url", "mount", "target")
     optional = ("http_target_method", "settings", "identifier")
     record = models.AppExtension
@@ -390,10 +380,12 @@ class AppExtensions(AppOwned):
         for key, row in zip(keys, rows, strict=True):
             app_id = number(row["app_id"])
             if not self._apps.has(run, app_id):
-                yield self._apps.left_out(EXTENSIONS, row)
+                yield self._apps.left_out(apps.EXTENSIONS, row)
                 continue
             taken = self._identifiers.setdefault(app_id, set())
-            converted = convert_extension(row, codenames.get(key, ()), urls.get(app_id, ""), taken)
+            converted = apps.convert_extension(
+                row, codenames.get(key, ()), urls.get(app_id, ""), taken
+            )
             extension = converted.value
             if extension is None:
                 yield Converted(None, converted.findings)
@@ -420,7 +412,7 @@ class AppExtensions(AppOwned):
         update_rows(session, models.AppExtension, {row.key: row.state for row in rows})
 
 
-def _extension_row(extension: ImportedExtension) -> Row:
+def _extension_row(extension: apps.ImportedExtension) -> Row:
     state = {**asdict(extension), "permissions": joined_names(extension.permissions)}
     del state["id"]
     return Row(extension.id, state)
@@ -428,6 +420,6 @@ def _extension_row(extension: ImportedExtension) -> Row:
 
 def _app_urls(run: Run, app_ids: Collection[int]) -> Mapping[int, str]:
     """Return the URLs of apps that are imported with them."""
-    rows = run.source.matching(APPS, ("app_url",), "id", app_ids)
+    rows = run.source.matching(apps.APPS, ("app_url",), "id", app_ids)
     urls = {number(row["id"]): str(row.get("app_url") or "").strip() for row in rows}
     return {key: url for key, url in urls.items() if is_web_url(url)}

@@ -13,33 +13,14 @@ from sqlalchemy.orm import Session
 
 from app import models
 from app.domain.authorization.actor import Actor
+from app.domain.imports import runs
 from app.domain.imports.exports import HEADER, ExportLine, Section, read_export
-from app.domain.imports.runs import (
-    Counts,
-    Finding,
-    ImportKind,
-    Outcome,
-    RunReport,
-    digest_of,
-    name_of,
-)
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
 from app.services.authorization.register import internal
+from app.services.imports import export_writing
 from app.services.imports.bulk import opened_session
 from app.services.imports.export_tables import TABLES, ExportedTable, tables_of
-from app.services.imports.export_writing import (
-    UNUSED_PROVIDERS,
-    InvalidField,
-    Values,
-    holders_of,
-    insert_exported,
-    is_known_permission,
-    is_usable_key,
-    missing_owners,
-    read_lists,
-    read_row,
-)
 from app.services.imports.ledger import Entry, add_entries, find_entries
 from app.services.imports.runs import begin_run, end_run, raise_sequence
 from app.services.imports.sections import OnFinding, OnRows
@@ -69,7 +50,7 @@ class _Row:
 
     line: ExportLine
     key: int
-    values: Values
+    values: export_writing.Values
     lists: dict[str, list[str]]
     digest: str
 
@@ -85,11 +66,11 @@ class _Run:
     left_out: dict[str, set[int]] = field(default_factory=dict)
 
     def add(
-        self, line: ExportLine, code: str, template: str, outcome: Outcome, **values: object
+        self, line: ExportLine, code: str, template: str, outcome: runs.Outcome, **values: object
     ) -> None:
         key = f"{line.number} ({line.name})"
-        name = name_of(line.fields)
-        self.report(Finding(self.options.source, key, code, template, outcome, values, name))
+        name = runs.name_of(line.fields)
+        self.report(runs.Finding(self.options.source, key, code, template, outcome, values, name))
 
 
 @internal
@@ -100,7 +81,7 @@ def import_export(
     options: ExportFileOptions,
     on_finding: OnFinding,
     on_rows: OnRows,
-) -> RunReport:
+) -> runs.RunReport:
     """Import an export with its IDs; rows that were imported from it before stay unchanged.
 
     Checks the whole file first. Refuses INVALID for one that is no complete export, ID_TAKEN for
@@ -108,16 +89,18 @@ def import_export(
     """
     findings: Counter[str] = Counter()
 
-    def report(finding: Finding) -> None:
+    def report(finding: runs.Finding) -> None:
         findings[finding.code] += 1
         on_finding(finding)
 
     run = _Run(ports, options, report)
     totals, highest = _check(ports, open_lines, options)
-    run.import_id = begin_run(ports, ImportKind.FILE, options.source, dry_run=options.dry_run)
+    run.import_id = begin_run(ports, runs.ImportKind.FILE, options.source, dry_run=options.dry_run)
     if not options.dry_run:
         _reserve_ids(run, highest)
-    counts = {table.name: Counts(table.name, table.title) for table in tables_of(options.sections)}
+    counts = {
+        table.name: runs.Counts(table.name, table.title) for table in tables_of(options.sections)
+    }
     for name, lines in groupby(_rows(open_lines, options), lambda line: line.name):
         table, count = _TABLES[name], counts[name]
         while batch := [*islice(lines, table.batch)]:
@@ -126,7 +109,7 @@ def import_export(
     if Section.SSO in options.sections and not options.dry_run:
         _renew_providers(run)
     shown = tuple(count for count in counts.values() if count.read)
-    result = RunReport(options.source, "", options.dry_run, shown, dict(findings))
+    result = runs.RunReport(options.source, "", options.dry_run, shown, dict(findings))
     end_run(ports, actor, run.import_id, result)
     return result
 
@@ -144,7 +127,7 @@ def _check(
 
     Returns the number of rows, and the highest ID, by table.
     """
-    import_id = begin_run(ports, ImportKind.FILE, options.source, dry_run=True)
+    import_id = begin_run(ports, runs.ImportKind.FILE, options.source, dry_run=True)
     totals: Counter[str] = Counter()
     highest: dict[str, int] = {}
     position = 0
@@ -179,7 +162,7 @@ def _keys_in_order(file: str, lines: Sequence[ExportLine], last: int) -> list[in
     keys = []
     for line in lines:
         key = line.fields.get("id")
-        if not is_usable_key(key) or not isinstance(key, int):
+        if not export_writing.is_usable_key(key) or not isinstance(key, int):
             continue
         if key <= last:
             message = "Line {line} of {file} has an ID that isn't after the one before it."
@@ -201,12 +184,12 @@ def _conflicting_rows(
         here = set(session.scalars(select(record.id).where(record.id.in_(keys))))
         here -= set(session.scalars(imported))
         if record is models.IdentityProvider:
-            here -= set(session.scalars(UNUSED_PROVIDERS))
+            here -= set(session.scalars(export_writing.UNUSED_PROVIDERS))
     return [f"{table.name} {key}" for key in sorted(here)]
 
 
 def _import_batch(
-    run: _Run, table: ExportedTable, counts: Counts, lines: Sequence[ExportLine]
+    run: _Run, table: ExportedTable, counts: runs.Counts, lines: Sequence[ExportLine]
 ) -> None:
     counts.read += len(lines)
     rows = [row for line in lines if (row := _read(run, table, line)) is not None]
@@ -218,7 +201,7 @@ def _import_batch(
             _report_withheld(run, row)
         if wanted and not run.options.dry_run:
             written = [(_without_withheld(row), row.lists) for row in wanted]
-            insert_exported(run.ports, session, table, written, run.import_id)
+            export_writing.insert_exported(run.ports, session, table, written, run.import_id)
             if table.name == "settings" or table.has_ids:
                 entries = [Entry(row.key, row.digest, row.digest) for row in wanted]
                 add_entries(session, run.import_id, table.name, entries)
@@ -241,21 +224,21 @@ def _contradictions_refused(run: _Run, lines: Sequence[ExportLine]) -> Iterator[
 def _read(run: _Run, table: ExportedTable, line: ExportLine) -> _Row | None:
     """Return the row of a line; reports what can't be read."""
     try:
-        values = read_row(run.ports, table, line.fields)
-        lists, unknown = read_lists(table, line.fields)
-    except InvalidField as error:
+        values = export_writing.read_row(run.ports, table, line.fields)
+        lists, unknown = export_writing.read_lists(table, line.fields)
+    except export_writing.InvalidField as error:
         template = "{field} is missing or can't be read."
-        run.add(line, "VALUE_INVALID", template, Outcome.LEFT_OUT, field=str(error))
+        run.add(line, "VALUE_INVALID", template, runs.Outcome.LEFT_OUT, field=str(error))
         _leave_out(run, table, line.fields.get("id"))
         return None
-    if "permission" in values and not is_known_permission(values["permission"]):
+    if "permission" in values and not export_writing.is_known_permission(values["permission"]):
         unknown.append(values["permission"])
     for name in unknown:
         template = "{name} doesn't exist here."
-        run.add(line, "NAME_UNKNOWN", template, Outcome.LEFT_OUT, name=name[:80])
+        run.add(line, "NAME_UNKNOWN", template, runs.Outcome.LEFT_OUT, name=name[:80])
     if unknown and "permission" in values:
         return None
-    digest = digest_of({"fields": dict(line.fields), "withheld": list(line.withheld)})
+    digest = runs.digest_of({"fields": dict(line.fields), "withheld": list(line.withheld)})
     return _Row(line, values.get("id", 0), values, lists, digest)
 
 
@@ -265,7 +248,7 @@ def _leave_out(run: _Run, table: ExportedTable, key: object) -> None:
 
 
 def _new_rows(
-    run: _Run, session: Session, table: ExportedTable, counts: Counts, rows: Sequence[_Row]
+    run: _Run, session: Session, table: ExportedTable, counts: runs.Counts, rows: Sequence[_Row]
 ) -> list[_Row]:
     """Return the rows to write; reports those that can't be."""
     entries = find_entries(session, run.import_id, table.name, [row.key for row in rows])
@@ -279,14 +262,14 @@ def _new_rows(
         else:
             counts.kept += 1
             template = "It was imported from this file before, and isn't updated."
-            run.add(row.line, "CHANGED_IN_FILE", template, Outcome.KEPT)
+            run.add(row.line, "CHANGED_IN_FILE", template, runs.Outcome.KEPT)
     fresh = _with_owners(run, session, table, fresh)
     if not table.has_ids and table.name != "settings":
         present = _present(session, table, fresh)
         counts.unchanged += sum(_place(table, row) in present for row in fresh)
         return [row for row in fresh if _place(table, row) not in present]
     free = []
-    holders = holders_of(session, table, [row.values for row in fresh])
+    holders = export_writing.holders_of(session, table, [row.values for row in fresh])
     for row, holder in zip(fresh, holders, strict=True):
         if holder is None:
             free.append(row)
@@ -295,7 +278,7 @@ def _new_rows(
         template = "Row {holder} here has the same {fields}."
         names, key = holder
         values = {"holder": key, "fields": ", ".join(names)}
-        run.add(row.line, "TAKEN", template, Outcome.LEFT_OUT, **values)
+        run.add(row.line, "TAKEN", template, runs.Outcome.LEFT_OUT, **values)
     return free
 
 
@@ -323,12 +306,12 @@ def _with_owners(
         keys = {row.values[column] for row in kept}
         lacking = run.left_out.get(owner, set()) & keys
         if not (run.options.dry_run and _TABLES[owner].section in run.options.sections):
-            lacking |= missing_owners(session, _TABLES[owner], keys)
+            lacking |= export_writing.missing_owners(session, _TABLES[owner], keys)
         for row in kept:
             if row.values[column] in lacking:
                 template = "{owner} {key}, which it belongs to, isn't here."
                 values = {"owner": owner, "key": row.values[column]}
-                run.add(row.line, "OWNER_MISSING", template, Outcome.LEFT_OUT, **values)
+                run.add(row.line, "OWNER_MISSING", template, runs.Outcome.LEFT_OUT, **values)
                 _leave_out(run, table, row.key)
         kept = [row for row in kept if row.values[column] not in lacking]
     return kept
@@ -339,18 +322,18 @@ def _report_withheld(run: _Run, row: _Row) -> None:
         return
     if row.line.name == "user":
         template = "The export has no password of this person, who must set a new one."
-        run.add(row.line, "PASSWORD_WITHHELD", template, Outcome.MUST_RESET)
+        run.add(row.line, "PASSWORD_WITHHELD", template, runs.Outcome.MUST_RESET)
         return
     if row.line.name == "app":
         template = "The export lacks the app's private metadata."
-        run.add(row.line, "METADATA_WITHHELD", template, Outcome.LEFT_OUT)
+        run.add(row.line, "METADATA_WITHHELD", template, runs.Outcome.LEFT_OUT)
         return
     template = "The export lacks {fields}, so it's imported disabled."
     fields = ", ".join(row.line.withheld)
-    run.add(row.line, "SECRET_WITHHELD", template, Outcome.DISABLED, fields=fields)
+    run.add(row.line, "SECRET_WITHHELD", template, runs.Outcome.DISABLED, fields=fields)
 
 
-def _without_withheld(row: _Row) -> Values:
+def _without_withheld(row: _Row) -> export_writing.Values:
     """Return the values to write: what lacks its secrets is disabled."""
     switches = {"webhook": "is_active", "provider": "active"}
     if row.line.withheld and row.line.name in switches:

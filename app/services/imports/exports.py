@@ -24,16 +24,7 @@ from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS
-from app.domain.imports.exports import (
-    END,
-    FORMAT,
-    WITHHELD,
-    ExportHeader,
-    Section,
-    line_of,
-    plain,
-    without_secret_headers,
-)
+from app.domain.imports import exports
 from app.domain.sign_in.sign_in_log import EMAIL_PURPOSE
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
@@ -54,7 +45,7 @@ from app.services.people.erasure import (
 )
 from app.services.webhooks.stored_webhooks import decrypted_headers
 
-_ALL = frozenset(Section)
+_ALL = frozenset(exports.Section)
 _COLLATIONS = {"sqlite": "BINARY", "postgresql": "C"}
 """By code points on both, so that exports of both databases have the same order."""
 
@@ -68,7 +59,7 @@ _UNREADABLE = (
 def export_installation(
     ports: Ports,
     actor: Actor,
-    sections: Collection[Section] = _ALL,
+    sections: Collection[exports.Section] = _ALL,
     *,
     with_secrets: bool = False,
     on_progress: OnProgress = ignore_progress,
@@ -81,10 +72,10 @@ def export_installation(
     chosen = frozenset(sections)
     tables = [table for table in tables_of(chosen) if with_secrets or not table.is_secret]
     _record(ports, actor, chosen, with_secrets=with_secrets)
-    header = ExportHeader(
+    header = exports.ExportHeader(
         VERSION,
         ports.clock.now(),
-        tuple(section for section in Section if section in chosen),
+        tuple(section for section in exports.Section if section in chosen),
         with_secrets,
     )
     yield header.as_line()
@@ -96,11 +87,11 @@ def export_installation(
                 yield from _lines(ports, session, table, rows, with_secrets=with_secrets)
                 done += len(rows)
                 on_progress(done, total)
-    yield line_of(END, {"lines": done})
+    yield exports.line_of(exports.END, {"lines": done})
 
 
 def _record(
-    ports: Ports, actor: Actor, sections: frozenset[Section], *, with_secrets: bool
+    ports: Ports, actor: Actor, sections: frozenset[exports.Section], *, with_secrets: bool
 ) -> None:
     after = {"sections": sorted(sections), "with_secrets": with_secrets}
     with ports.database.transaction() as session:
@@ -148,7 +139,7 @@ def _lines(
             fields |= _decrypted(ports, table, fields)
         else:
             fields = _without_secrets(ports, table, fields)
-        yield line_of(table.name, fields | lists_of_row)
+        yield exports.line_of(table.name, fields | lists_of_row)
 
 
 def _lists(session: Session, list_: ListOf, rows: Sequence[Row[Any]]) -> dict[int, list[str]]:
@@ -194,13 +185,13 @@ def _without_secrets(
     kept = {name: fields[name] for name in fields if name not in table.secrets}
     withheld = [name for name in table.secrets if fields[name]]
     if table.headers:
-        headers, names = without_secret_headers(fields[table.headers])
+        headers, names = exports.without_secret_headers(fields[table.headers])
         try:
             kept[table.headers] = decrypted_headers(ports, headers)
         except DecryptionError:
             kept[table.headers], names = {}, tuple(sorted(fields[table.headers]))
         withheld += [f"{table.headers}.{name}" for name in names]
-    return kept | {WITHHELD: withheld} if withheld else kept
+    return kept | {exports.WITHHELD: withheld} if withheld else kept
 
 
 Values = dict[str, object]
@@ -271,10 +262,16 @@ def export_person(ports: Ports, actor: Actor, email: str) -> Mapping[str, object
         key = session.scalar(select(models.User.id).where(models.User.email == wanted))
         if key is None:
             raise Refused(_MISSING)
-        sections = {name: plain(value) for name, value in _sections(ports, session, key).items()}
+        sections = {
+            name: exports.plain(value) for name, value in _sections(ports, session, key).items()
+        }
     with ports.database.transaction() as session:
         record(ports, actor, session, Change("user.export", "User", key))
-    header = {"format": FORMAT, "version": VERSION, "created_at": plain(ports.clock.now())}
+    header = {
+        "format": exports.FORMAT,
+        "version": VERSION,
+        "created_at": exports.plain(ports.clock.now()),
+    }
     return {**header, **sections}
 
 

@@ -14,18 +14,7 @@ from sqlalchemy.orm import Session
 
 from app import models
 from app.domain.authorization.actor import Actor
-from app.domain.imports.runs import (
-    NEEDS,
-    Counts,
-    Finding,
-    ImportKind,
-    Outcome,
-    Part,
-    RunOptions,
-    RunReport,
-    digest_of,
-    name_of,
-)
+from app.domain.imports import runs
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.ports import Ports
@@ -61,9 +50,9 @@ from app.services.imports.webhooks import Webhooks
 
 
 @building_block
-def run_section(run: Run, section: Section) -> Counts:
+def run_section(run: Run, section: Section) -> runs.Counts:
     """Import the rows of ``section``, a transaction a batch; return what became of them."""
-    counts = Counts(section.kind, section.title)
+    counts = runs.Counts(section.kind, section.title)
     total = section.count(run)
     _remove_vanished(run, section, counts)
     waiting: list[Row] = []
@@ -80,7 +69,7 @@ def run_section(run: Run, section: Section) -> Counts:
     return counts
 
 
-def _remove_vanished(run: Run, section: Section, counts: Counts) -> None:
+def _remove_vanished(run: Run, section: Section, counts: runs.Counts) -> None:
     """Remove the imported rows that the source no longer has, unless they were edited here."""
     if not run.import_id:
         return
@@ -109,7 +98,7 @@ def _convert(
 
 
 def _import_rows(
-    run: Run, section: Section, counts: Counts, rows: Sequence[Row], *, is_last: bool
+    run: Run, section: Section, counts: runs.Counts, rows: Sequence[Row], *, is_last: bool
 ) -> Sequence[Row]:
     """Import converted rows; return those that have to wait for others."""
     if not rows:
@@ -132,7 +121,7 @@ class _Batch:
 
     run: Run
     section: Section
-    counts: Counts
+    counts: runs.Counts
     session: Session
     create: list[Row] = field(default_factory=list)
     update: list[Row] = field(default_factory=list)
@@ -161,7 +150,7 @@ class _Batch:
                 if entry.source == row.source_digest:
                     self.counts.unchanged += 1
                 else:
-                    self._plan_change(row, entry, digest_of(present[row.key]))
+                    self._plan_change(row, entry, runs.digest_of(present[row.key]))
 
     def conflicts(self, *, is_last: bool) -> Sequence[Row]:
         """Take out rows that can't be written, and return them to be tried again.
@@ -209,15 +198,17 @@ class _Batch:
         entries = self._entries(keys)
         self._lock(entries)
         present = self.section.current(self.run, self.session, list(entries)) if entries else {}
-        edited = {key for key in present if digest_of(present[key]) != entries[key].written}
+        edited = {key for key in present if runs.digest_of(present[key]) != entries[key].written}
         removed = sorted(present.keys() - edited)
         for key in removed:
             template = "The source no longer has it, so it was removed here."
-            self._report(key, "REMOVED", template, Outcome.LEFT_OUT, name_of(present[key]))
+            self._report(
+                key, "REMOVED", template, runs.Outcome.LEFT_OUT, runs.name_of(present[key])
+            )
         for key in sorted(edited):
             template = "The source no longer has it, but it was edited here and is kept."
-            name = name_of(present[key])
-            self._report(key, "REMOVED_AND_EDITED", template, Outcome.KEPT, name)
+            name = runs.name_of(present[key])
+            self._report(key, "REMOVED_AND_EDITED", template, runs.Outcome.KEPT, name)
         self.counts.kept += len(edited)
         self.counts.removed += len(removed)
         if removed and not self.run.options.dry_run:
@@ -226,7 +217,7 @@ class _Batch:
 
     def _plan_change(self, row: Row, entry: Entry, here: str) -> None:
         """Decide about a row that isn't as the source last had it; ``here`` is its digest now."""
-        wanted = digest_of(row.state)
+        wanted = runs.digest_of(row.state)
         if here == entry.written:
             self.update.append(row)
         elif wanted in (entry.written, here):
@@ -237,7 +228,7 @@ class _Batch:
             self.counts.kept += 1
             template = "It changed at the source, but it was edited here too. Ours was kept."
             key = row.key if row.source_key is None else row.source_key
-            self._report(key, "EDITED_HERE", template, Outcome.KEPT)
+            self._report(key, "EDITED_HERE", template, runs.Outcome.KEPT)
 
     def _lock(self, keys: Iterable[int]) -> None:
         """Lock these rows until the transaction ends, so that no edit is lost."""
@@ -255,13 +246,13 @@ class _Batch:
         return find_entries(self.session, self.run.import_id, self.section.kind, keys)
 
     def _report(
-        self, key: int, code: str, template: str, outcome: Outcome, name: str = ""
+        self, key: int, code: str, template: str, outcome: runs.Outcome, name: str = ""
     ) -> None:
-        self.run.report(Finding(self.section.table, key, code, template, outcome, name=name))
+        self.run.report(runs.Finding(self.section.table, key, code, template, outcome, name=name))
 
 
 def _entry(row: Row) -> Entry:
-    return Entry(row.key, row.source_digest, digest_of(row.state))
+    return Entry(row.key, row.source_digest, runs.digest_of(row.state))
 
 
 _FEW = 20
@@ -317,10 +308,10 @@ def import_platform(
     ports: Ports,
     actor: Actor,
     url: str,
-    options: RunOptions,
+    options: runs.RunOptions,
     on_finding: OnFinding,
     on_rows: OnRows,
-) -> RunReport:
+) -> runs.RunReport:
     """Import the platform's database at ``url``; what was imported before is brought up to date.
 
     Refuses ID_TAKEN for rows here that have the source's IDs, REQUIRED for a part without the one
@@ -330,7 +321,7 @@ def import_platform(
     """
     findings: Counter[str] = Counter()
 
-    def report(finding: Finding) -> None:
+    def report(finding: runs.Finding) -> None:
         findings[finding.code] += 1
         named.add(finding)
 
@@ -344,7 +335,11 @@ def import_platform(
         _require_few_removals(run, sections)
         require_free_ids(run, sections)
         run.import_id = begin_run(
-            ports, ImportKind.PLATFORM, name, dry_run=options.dry_run, reserved_ids=options.reserve
+            ports,
+            runs.ImportKind.PLATFORM,
+            name,
+            dry_run=options.dry_run,
+            reserved_ids=options.reserve,
         )
         run.hidden_metadata |= {find_subject_key(source)} - {""}
         for section in sections:
@@ -353,7 +348,7 @@ def import_platform(
         counts = tuple(run_section(run, section) for section in sections)
         named.flush()
         reserve_ids(run, sections)
-        result = RunReport(name, source.release, options.dry_run, counts, dict(findings))
+        result = runs.RunReport(name, source.release, options.dry_run, counts, dict(findings))
     end_run(ports, actor, run.import_id, result)
     return result
 
@@ -361,7 +356,7 @@ def import_platform(
 def _import_id(ports: Ports, name: str) -> int:
     """Return the ID of the source's import, 0 if it is new; refuses FINISHED."""
     with ports.database.reading() as session:
-        found = find_import(session, ImportKind.PLATFORM, name)
+        found = find_import(session, runs.ImportKind.PLATFORM, name)
         if found is None:
             return 0
         if found.finished_at is not None:
@@ -390,12 +385,12 @@ def _missing(source: ImportSource, section: Section) -> Problem | None:
 def _require_parts(run: Run) -> None:
     parts = run.options.parts
     refuse_any(
-        *(_lacking(run, each) for each in sorted(parts) if NEEDS.get(each, each) not in parts)
+        *(_lacking(run, each) for each in sorted(parts) if runs.NEEDS.get(each, each) not in parts)
     )
 
 
-def _lacking(run: Run, wanted: Part) -> Problem | None:
-    needed = NEEDS[wanted]
+def _lacking(run: Run, wanted: runs.Part) -> Problem | None:
+    needed = runs.NEEDS[wanted]
     kinds = [section.kind for section in platform_sections() if section.part is needed]
     query = select(models.ImportedRow.row_id).where(
         models.ImportedRow.import_id == run.import_id, models.ImportedRow.kind.in_(kinds)
@@ -452,7 +447,7 @@ def finish_import(ports: Ports, actor: Actor, source: str | None = None) -> Fini
 
 def _find(session: Session, source: str | None) -> models.Import:
     query = select(models.Import).where(
-        models.Import.finished_at.is_(None), models.Import.kind == ImportKind.PLATFORM.value
+        models.Import.finished_at.is_(None), models.Import.kind == runs.ImportKind.PLATFORM.value
     )
     if source is not None:
         query = query.where(models.Import.source == source)

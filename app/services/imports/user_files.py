@@ -11,27 +11,10 @@ from sqlalchemy.orm import Session
 
 from app import models
 from app.domain.authorization.actor import Actor
+from app.domain.imports import runs
 from app.domain.imports.people import ImportedPerson, Rights, convert_person, state_of
-from app.domain.imports.runs import (
-    Counts,
-    Finding,
-    ImportKind,
-    Outcome,
-    RunReport,
-    digest_of,
-    digest_of_text,
-    name_of,
-)
 from app.domain.imports.user_files import FileRow, count_lines, read_people
-from app.domain.passwords.imported_hashes import (
-    FirebaseParameters,
-    ImportedPassword,
-    ImportedPasswordState,
-    UnusableHash,
-    classify,
-    firebase_hash,
-    must_reset,
-)
+from app.domain.passwords import imported_hashes
 from app.ports import Ports
 from app.services.authorization.register import internal
 from app.services.imports.bulk import opened_session
@@ -60,7 +43,7 @@ class UserFileOptions:
     source: str
     dry_run: bool = False
     with_staff: bool = False
-    firebase: FirebaseParameters | None = None
+    firebase: imported_hashes.FirebaseParameters | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +77,17 @@ class _Run:
     groups: Mapping[str, int]
     deleted: frozenset[str]
     now: datetime
-    counts: Counts = field(default_factory=lambda: Counts(_KIND, _TITLE))
+    counts: runs.Counts = field(default_factory=lambda: runs.Counts(_KIND, _TITLE))
     seen: set[int] = field(default_factory=set)
 
-    def add(self, line: int, code: str, template: str, outcome: Outcome, **values: object) -> None:
-        self.report(Finding(self.options.source, line, code, template, outcome, values))
+    def add(
+        self, line: int, code: str, template: str, outcome: runs.Outcome, **values: object
+    ) -> None:
+        self.report(runs.Finding(self.options.source, line, code, template, outcome, values))
 
     def leave_out(self, line: int, code: str, template: str, **values: object) -> None:
         self.counts.left_out += 1
-        self.add(line, code, template, Outcome.LEFT_OUT, **values)
+        self.add(line, code, template, runs.Outcome.LEFT_OUT, **values)
 
 
 @internal
@@ -113,7 +98,7 @@ def import_users(
     options: UserFileOptions,
     on_finding: OnFinding,
     on_rows: OnRows,
-) -> RunReport:
+) -> runs.RunReport:
     """Import the people in a file; who is here already stays unchanged.
 
     Checks the whole file first: refuses INVALID for one that can't be read, or of which the rows
@@ -121,7 +106,7 @@ def import_users(
     """
     findings: Counter[str] = Counter()
 
-    def report(finding: Finding) -> None:
+    def report(finding: runs.Finding) -> None:
         findings[finding.code] += 1
         on_finding(replace(finding, name=emails.get(finding.key, "")))
 
@@ -129,13 +114,13 @@ def import_users(
     now = ports.clock.now()
     total = count_lines(options.source, open_chunks(), now)
     rows = read_people(options.source, open_chunks(), now)
-    import_id = begin_run(ports, ImportKind.FILE, options.source, dry_run=options.dry_run)
+    import_id = begin_run(ports, runs.ImportKind.FILE, options.source, dry_run=options.dry_run)
     run = _make_run(ports, options, report, import_id)
     while batch := [*islice(rows, _BATCH)]:
-        emails = {row.line: name_of(row.values or {}) for row in batch}
+        emails = {row.line: runs.name_of(row.values or {}) for row in batch}
         _import_batch(run, batch)
         on_rows(_TITLE, batch[-1].line, total)
-    result = RunReport(options.source, "", options.dry_run, (run.counts,), dict(findings))
+    result = runs.RunReport(options.source, "", options.dry_run, (run.counts,), dict(findings))
     end_run(ports, actor, import_id, result)
     return result
 
@@ -168,7 +153,7 @@ def _import_batch(run: _Run, rows: Sequence[FileRow]) -> None:
         if new and not run.options.dry_run:
             keys = insert_people(session, run.import_id, [each.new for each in new])
             entries = [
-                Entry(key, each.digest, digest_of(state_of(each.person)))
+                Entry(key, each.digest, runs.digest_of(state_of(each.person)))
                 for key, each in zip(keys, new, strict=True)
             ]
             add_entries(session, run.import_id, _KIND, entries)
@@ -196,11 +181,11 @@ def _candidate(run: _Run, row: FileRow) -> _Candidate | None:
     return _Candidate(row.line, new, _digest(row.values, new.password))
 
 
-def _digest(values: Mapping[str, object], password: ImportedPassword) -> str:
+def _digest(values: Mapping[str, object], password: imported_hashes.ImportedPassword) -> str:
     others = {
         name: _stable(value) for name, value in values.items() if name not in _PASSWORD_COLUMNS
     }
-    return digest_of({**others, "password": password.mark})
+    return runs.digest_of({**others, "password": password.mark})
 
 
 def _stable(value: object) -> object:
@@ -231,30 +216,32 @@ def _groups(run: _Run, line: int, values: Mapping[str, object]) -> tuple[int, ..
             found.append(run.groups[name])
         else:
             template = "There is no group named {group} here."
-            run.add(line, "GROUP_UNKNOWN", template, Outcome.LEFT_OUT, group=name[:80])
+            run.add(line, "GROUP_UNKNOWN", template, runs.Outcome.LEFT_OUT, group=name[:80])
     return tuple(sorted(set(found)))
 
 
-def _password(run: _Run, values: Mapping[str, object]) -> ImportedPassword:
+def _password(run: _Run, values: Mapping[str, object]) -> imported_hashes.ImportedPassword:
     stored, salt = str(values.get("password_hash", "")), str(values.get("salt", ""))
     if stored and salt:
         if run.options.firebase is None:
-            lacking = UnusableHash(
+            lacking = imported_hashes.UnusableHash(
                 "PASSWORD_UNKNOWN_FORMAT",
                 "The row has a salt. For Firebase's hashes, pass --firebase-signer-key-file.",
             )
-            return must_reset(lacking)
+            return imported_hashes.must_reset(lacking)
         try:
-            stored = firebase_hash(stored, salt, run.options.firebase)
-        except UnusableHash as error:
-            return must_reset(error)
-    return classify(stored)
+            stored = imported_hashes.firebase_hash(stored, salt, run.options.firebase)
+        except imported_hashes.UnusableHash as error:
+            return imported_hashes.must_reset(error)
+    return imported_hashes.classify(stored)
 
 
 def _report_password(run: _Run, each: _Candidate) -> None:
     password = each.new.password
-    if password.state is ImportedPasswordState.MUST_RESET:
-        run.add(each.line, password.code, password.template, Outcome.MUST_RESET, **password.values)
+    if password.state is imported_hashes.ImportedPasswordState.MUST_RESET:
+        run.add(
+            each.line, password.code, password.template, runs.Outcome.MUST_RESET, **password.values
+        )
 
 
 def _is_repeated(run: _Run, line: int, person: ImportedPerson) -> bool:
@@ -262,7 +249,7 @@ def _is_repeated(run: _Run, line: int, person: ImportedPerson) -> bool:
     marks = {"email": f"email {person.email}"}
     if person.external_reference:
         marks["external_reference"] = f"reference {person.external_reference}"
-    numbers = {name: int(digest_of_text(mark)[:16], 16) for name, mark in marks.items()}
+    numbers = {name: int(runs.digest_of_text(mark)[:16], 16) for name, mark in marks.items()}
     for name, number in numbers.items():
         if number in run.seen:
             template = "An earlier line has the same {column}."
@@ -287,7 +274,7 @@ def _new_ones(run: _Run, session: Session, candidates: Sequence[_Candidate]) -> 
         elif entry is not None:
             run.counts.kept += 1
             template = "User {holder} was imported from this file before, and isn't updated."
-            run.add(each.line, "CHANGED_IN_FILE", template, Outcome.KEPT, holder=holder)
+            run.add(each.line, "CHANGED_IN_FILE", template, runs.Outcome.KEPT, holder=holder)
         elif by_email is not None:
             template = "User {holder} is here already, and isn't changed."
             run.leave_out(each.line, "EMAIL_TAKEN", template, holder=by_email)
@@ -295,7 +282,9 @@ def _new_ones(run: _Run, session: Session, candidates: Sequence[_Candidate]) -> 
             run.counts.unchanged += 1
         elif by_reference is not None:
             template = "User {holder} has the same external reference. Imported without it."
-            run.add(each.line, "REFERENCE_TAKEN", template, Outcome.CHANGED, holder=by_reference)
+            run.add(
+                each.line, "REFERENCE_TAKEN", template, runs.Outcome.CHANGED, holder=by_reference
+            )
             new.append(each.without_reference())
         else:
             new.append(each)

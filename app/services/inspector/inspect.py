@@ -8,35 +8,14 @@ from dataclasses import replace
 from sqlalchemy import ColumnElement, select, true
 
 from app import models
+from app.domain import inspector
 from app.domain.apps.apps import TOKEN_PREFIX, App, has_foreign_form, is_app_token, token_digest
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import in_order, split_names
-from app.domain.inspector import (
-    Check,
-    CheckName,
-    CheckOutcome,
-    Inspection,
-    KeyStatus,
-    NamedKey,
-    TokenApp,
-    TokenKind,
-    app_rights,
-    failed,
-    passed,
-    person_rights,
-)
 from app.domain.shop.settings import lacks_second_factor
 from app.domain.sign_in.jws import MAX_PROVIDER_TOKEN_LENGTH, claimed_key, peek, peek_header
 from app.domain.sign_in.tokens import is_loopback_issuer
-from app.domain.single_sign_on.provider_tokens import (
-    NOT_LINKED,
-    ProviderTokenRejected,
-    SignedToken,
-    claimed_issuer,
-    is_signed,
-    read_bearer_token,
-    serves_staff_with,
-)
+from app.domain.single_sign_on import provider_tokens
 from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault, TokenRejected
@@ -75,20 +54,26 @@ _OF_TOKEN = (
 )
 
 
-def _inspect_app_token(ports: Ports, token: str) -> Inspection:
+def _inspect_app_token(ports: Ports, token: str) -> inspector.Inspection:
     """Inspect a text that begins as app tokens do; one statement. Never raises."""
     if not is_app_token(token):
         text = "It starts like an app token, but its checksum is wrong."
-        return Inspection(TokenKind.APP, (failed(CheckName.FORM, text),))
-    check = passed(CheckName.FORM, "A complete app token: its checksum is valid.")
+        return inspector.Inspection(
+            inspector.TokenKind.APP, (inspector.failed(inspector.CheckName.FORM, text),)
+        )
+    check = inspector.passed(
+        inspector.CheckName.FORM, "A complete app token: its checksum is valid."
+    )
     row = _find(ports, models.AppToken.digest == token_digest(token))
     if row is None:
         text = "No app has this token: it was revoked or belongs to another installation."
-        return Inspection(TokenKind.APP, (check, failed(CheckName.SESSION, text)))
+        return inspector.Inspection(
+            inspector.TokenKind.APP, (check, inspector.failed(inspector.CheckName.SESSION, text))
+        )
     return _inspection(ports, row, check)
 
 
-def _inspect_imported_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
+def _inspect_imported_token(ports: Ports, actor: Actor, token: str) -> inspector.Inspection | None:
     """Inspect a token that an app brought along; ``None`` if no app here has it.
 
     It is compared with the hashes of imported tokens, and stays one that wasn't used here yet.
@@ -102,7 +87,11 @@ def _inspect_imported_token(ports: Ports, actor: Actor, token: str) -> Inspectio
         match = match_imported_token(ports, token, digest_of_token(token), actor.address)
         row = None if match is None else _find(ports, models.AppToken.id == match.id)
         text = "An app token from another installation. It hasn't been used here yet."
-    return None if row is None else _inspection(ports, row, passed(CheckName.FORM, text))
+    return (
+        None
+        if row is None
+        else _inspection(ports, row, inspector.passed(inspector.CheckName.FORM, text))
+    )
 
 
 def _find(ports: Ports, condition: ColumnElement[bool]) -> NamedRow | None:
@@ -115,36 +104,40 @@ def _find(ports: Ports, condition: ColumnElement[bool]) -> NamedRow | None:
         return session.execute(query).one_or_none()
 
 
-def _inspection(ports: Ports, row: NamedRow, check: Check) -> Inspection:
+def _inspection(ports: Ports, row: NamedRow, check: inspector.Check) -> inspector.Inspection:
     app = to_app(row)
     expires_at, limit = row.token_expires_at, row.token_permissions
-    ends = failed(CheckName.TIME, "It has expired.")
+    ends = inspector.failed(inspector.CheckName.TIME, "It has expired.")
     if expires_at is None:
-        ends = passed(CheckName.TIME, "It never expires.")
+        ends = inspector.passed(inspector.CheckName.TIME, "It never expires.")
     elif expires_at > ports.clock.now():
-        ends = passed(CheckName.TIME, "Not expired.")
-    return Inspection(
-        TokenKind.APP,
+        ends = inspector.passed(inspector.CheckName.TIME, "Not expired.")
+    return inspector.Inspection(
+        inspector.TokenKind.APP,
         (
             check,
-            passed(CheckName.SESSION, "The app has this token."),
+            inspector.passed(inspector.CheckName.SESSION, "The app has this token."),
             ends,
             _active(app, is_installed=row.is_installed, is_by_client=row.is_by_client),
         ),
-        app=TokenApp(app.id, app.name, app.is_active, row.token_last_four, row.token_name),
-        rights=app_rights(app.permissions, None if limit is None else split_names(limit)),
+        app=inspector.TokenApp(
+            app.id, app.name, app.is_active, row.token_last_four, row.token_name
+        ),
+        rights=inspector.app_rights(
+            app.permissions, None if limit is None else split_names(limit)
+        ),
     )
 
 
-def _active(app: App, *, is_installed: bool, is_by_client: bool) -> Check:
+def _active(app: App, *, is_installed: bool, is_by_client: bool) -> inspector.Check:
     if app.client_credentials_only and not is_by_client:
-        return failed(CheckName.APP, "The app allows only client credentials.")
+        return inspector.failed(inspector.CheckName.APP, "The app allows only client credentials.")
     if app.is_active:
-        return passed(CheckName.APP, "The app is active.")
+        return inspector.passed(inspector.CheckName.APP, "The app is active.")
     if not is_installed:
         # It calls back before it has become active.
-        return passed(CheckName.APP, "The app is being installed.")
-    return failed(CheckName.APP, "The app is deactivated.")
+        return inspector.passed(inspector.CheckName.APP, "The app is being installed.")
+    return inspector.failed(inspector.CheckName.APP, "The app is deactivated.")
 
 
 _SWITCHED_OFF = "The provider is disabled."
@@ -156,12 +149,12 @@ _BROKEN = {
 }
 
 
-def _inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspection | None:
+def _inspect_provider_token(ports: Ports, actor: Actor, token: str) -> inspector.Inspection | None:
     """Inspect a provider's signed token; ``None`` if no configured provider can have issued it.
 
     Never raises.
     """
-    issuer = claimed_issuer(token)
+    issuer = provider_tokens.claimed_issuer(token)
     providers = known_providers(ports)
     named = [one for one in providers if one.issuer and one.issuer == issuer]
     unnamed = (one for one in providers if not one.issuer and one.json_web_key_set_url)
@@ -173,35 +166,39 @@ def _inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspectio
     return inspection
 
 
-def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Inspection:
+def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> inspector.Inspection:
     kid = claimed_key(token)
-    inspection = Inspection(
-        TokenKind.PROVIDER,
+    inspection = inspector.Inspection(
+        inspector.TokenKind.PROVIDER,
         (),
-        key=None if kid is None else NamedKey(kid, KeyStatus.UNKNOWN),
+        key=None if kid is None else inspector.NamedKey(kid, inspector.KeyStatus.UNKNOWN),
         provider=provider.name or provider.slug,
     )
     if not (provider.active and provider.takes_tokens):
         text = _SWITCHED_OFF if not provider.active else _NOT_SET_UP
-        return replace(inspection, checks=(failed(CheckName.ISSUER, text),))
-    check = passed(CheckName.ISSUER, "Issued by a configured provider.")
+        return replace(inspection, checks=(inspector.failed(inspector.CheckName.ISSUER, text),))
+    check = inspector.passed(inspector.CheckName.ISSUER, "Issued by a configured provider.")
     try:
         signed = verify_with(ports, provider, token)
     except CallFailed:
         text = "The provider isn't responding, so its keys are unknown."
-        unknown = Check(CheckName.KEY, CheckOutcome.UNKNOWN, text)
+        unknown = inspector.Check(inspector.CheckName.KEY, inspector.CheckOutcome.UNKNOWN, text)
         return replace(inspection, checks=(check, unknown))
     except TokenRejected as rejected:
         return replace(inspection, checks=(check, _broken(rejected)))
     if kid is not None:
-        inspection = replace(inspection, key=NamedKey(kid, KeyStatus.PROVIDER))
-    checks = (check, passed(CheckName.SIGNATURE, "Signed by the provider."))
+        inspection = replace(inspection, key=inspector.NamedKey(kid, inspector.KeyStatus.PROVIDER))
+    checks = (check, inspector.passed(inspector.CheckName.SIGNATURE, "Signed by the provider."))
     return _with_bearer(ports, actor, replace(inspection, checks=checks), provider, signed)
 
 
 def _with_bearer(
-    ports: Ports, actor: Actor, inspection: Inspection, provider: Provider, signed: SignedToken
-) -> Inspection:
+    ports: Ports,
+    actor: Actor,
+    inspection: inspector.Inspection,
+    provider: Provider,
+    signed: provider_tokens.SignedToken,
+) -> inspector.Inspection:
     """Add what the claims of a token say, and whose it is, to ``inspection``."""
     checks = inspection.checks
     try:
@@ -209,25 +206,29 @@ def _with_bearer(
         if client is not None:
             return _with_client(ports, inspection, client)
         now, shop = ports.clock.timestamp(), ports.configuration.scope_prefix
-        access = read_bearer_token(signed, provider, now=now, shop=shop)
-        serves_staff = serves_staff_with(signed, provider)
-    except ProviderTokenRejected as rejected:
-        name = CheckName.CLAIMS
+        access = provider_tokens.read_bearer_token(signed, provider, now=now, shop=shop)
+        serves_staff = provider_tokens.serves_staff_with(signed, provider)
+    except provider_tokens.ProviderTokenRejected as rejected:
+        name = inspector.CheckName.CLAIMS
         if rejected.fault in (TokenFault.EXPIRED, TokenFault.IMMATURE):
-            name = CheckName.TIME
-        return replace(inspection, checks=(*checks, failed(name, rejected.reason)))
-    read = passed(CheckName.CLAIMS, "An access token for this audience, not expired.")
+            name = inspector.CheckName.TIME
+        return replace(inspection, checks=(*checks, inspector.failed(name, rejected.reason)))
+    read = inspector.passed(
+        inspector.CheckName.CLAIMS, "An access token for this audience, not expired."
+    )
     inspection = replace(inspection, checks=(*checks, read))
     if access.subject is None:
         text = "The token has no subject. Its owner is known only from the user info."
-        check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
+        check = inspector.Check(inspector.CheckName.PERSON, inspector.CheckOutcome.UNKNOWN, text)
         return replace(inspection, checks=(*inspection.checks, check))
     person = ExternalPerson(access.subject)
     said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff, access.amr)
     return _with_person(ports, actor, inspection, assert_person(ports, said), access.issued)
 
 
-def _with_client(ports: Ports, inspection: Inspection, client: ClientBearer) -> Inspection:
+def _with_client(
+    ports: Ports, inspection: inspector.Inspection, client: ClientBearer
+) -> inspector.Inspection:
     """Add the app that a client is linked to, and its permissions, to ``inspection``."""
     of_link = ALL_APPS.join(models.AppClient, models.AppClient.app_id == models.App.id).where(
         models.AppClient.id == client.link_id
@@ -235,33 +236,45 @@ def _with_client(ports: Ports, inspection: Inspection, client: ClientBearer) -> 
     with ports.database.reading() as session:
         row = session.execute(of_link).one_or_none()
     if row is None:
-        return replace(inspection, checks=(*inspection.checks, failed(CheckName.APP, NOT_LINKED)))
+        return replace(
+            inspection,
+            checks=(
+                *inspection.checks,
+                inspector.failed(inspector.CheckName.APP, provider_tokens.NOT_LINKED),
+            ),
+        )
     app = to_app(row)
-    active = failed(CheckName.APP, "The app is deactivated.")
+    active = inspector.failed(inspector.CheckName.APP, "The app is deactivated.")
     if app.is_active:
-        active = passed(CheckName.APP, "The app is active.")
-    read = passed(CheckName.CLAIMS, "A linked client got it for itself. It isn't expired.")
+        active = inspector.passed(inspector.CheckName.APP, "The app is active.")
+    read = inspector.passed(
+        inspector.CheckName.CLAIMS, "A linked client got it for itself. It isn't expired."
+    )
     return replace(
         inspection,
         checks=(*inspection.checks, read, active),
-        app=TokenApp(app.id, app.name, app.is_active),
-        rights=app_rights(app.permissions, None),
+        app=inspector.TokenApp(app.id, app.name, app.is_active),
+        rights=inspector.app_rights(app.permissions, None),
     )
 
 
-def _broken(rejected: TokenRejected) -> Check:
+def _broken(rejected: TokenRejected) -> inspector.Check:
     if rejected.fault is TokenFault.SIGNATURE:
-        return failed(CheckName.SIGNATURE, "It isn't signed with a key of the provider.")
-    return failed(CheckName.FORM, _BROKEN.get(rejected.fault, rejected.fault.message))
+        return inspector.failed(
+            inspector.CheckName.SIGNATURE, "It isn't signed with a key of the provider."
+        )
+    return inspector.failed(
+        inspector.CheckName.FORM, _BROKEN.get(rejected.fault, rejected.fault.message)
+    )
 
 
 def _with_person(
     ports: Ports,
     actor: Actor,
-    inspection: Inspection,
+    inspection: inspector.Inspection,
     provider_person: ProviderPerson,
     issued: float | None,
-) -> Inspection:
+) -> inspector.Inspection:
     """Add the person known by that subject, and their permissions, to ``inspection``."""
     identity, provider = models.ExternalIdentity, provider_person.provider
     exact, imported = provider.issuers_here(provider_person.issuer)
@@ -285,19 +298,19 @@ def _with_person(
         row = session.execute(query).one_or_none()
     if row is None:
         text = "No account is linked yet. The first sign-in creates or links one."
-        check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
+        check = inspector.Check(inspector.CheckName.PERSON, inspector.CheckOutcome.UNKNOWN, text)
         return replace(inspection, checks=(*inspection.checks, check))
     user = read_user(row)
-    alive = passed(CheckName.PERSON, "The account is active.")
+    alive = inspector.passed(inspector.CheckName.PERSON, "The account is active.")
     if not user.is_active:
-        alive = failed(CheckName.PERSON, "The account is deactivated.")
+        alive = inspector.failed(inspector.CheckName.PERSON, "The account is deactivated.")
     checks = [*inspection.checks, alive]
     problem = waiting_problem(ports, provider, user, row.waiting_mark)
     if problem is not None:
-        checks.append(failed(CheckName.PERSON, problem.message))
+        checks.append(inspector.failed(inspector.CheckName.PERSON, problem.message))
     if issued is not None and is_signed_out(issued, row.signed_out_here, row.signed_out_there):
         text = "It was issued before this person signed out everywhere."
-        checks.append(failed(CheckName.SESSION, text))
+        checks.append(inspector.failed(inspector.CheckName.SESSION, text))
     inspection = replace(inspection, checks=tuple(checks), bearer=bearer_of(user))
     if not may_see_rights(actor, user):
         return replace(inspection, rights_hidden=True)
@@ -308,7 +321,7 @@ def _with_person(
     if switches.second_factor_required and user.is_staff:
         checks.append(second_factor_check(missing=missing))
         inspection = replace(inspection, checks=tuple(checks))
-    rights = person_rights(
+    rights = inspector.person_rights(
         user.permissions,
         mode=switches.password_login_mode,
         origin=SessionOrigin.OIDC,
@@ -323,7 +336,7 @@ _SCHEMES = ("bearer", "jwt")
 
 
 @staff_only
-def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
+def inspect_token(ports: Ports, actor: Actor, token: str) -> inspector.Inspection:
     """Explain ``token``; never raises for any text but ``TooManyRequests``.
 
     For all staff: anyone with a token can use it anyway. Its person's permissions are shown to
@@ -337,7 +350,7 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
         return _unreadable("It's too long for a token.")
     if text.startswith(TOKEN_PREFIX):
         return _inspect_app_token(ports, text)
-    if not is_signed(text):
+    if not provider_tokens.is_signed(text):
         return _inspect_imported_token(ports, actor, text) or _unreadable(
             "Not a Latchkey token format. Only a provider can read its opaque tokens."
         )
@@ -345,22 +358,24 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
     return replace(inspection, header=peek_header(text), claims=peek(text))
 
 
-def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
+def _inspect_signed(ports: Ports, actor: Actor, text: str) -> inspector.Inspection:
     if claimed_key(text) is None and not peek_header(text):
         return _unreadable("It can't be decoded: a part is missing or was changed.")
     key = find_named_key(ports, text)
-    is_ours = key is not None and key.status is not KeyStatus.UNKNOWN
+    is_ours = key is not None and key.status is not inspector.KeyStatus.UNKNOWN
     if is_ours or _is_own_issuer(ports, actor, text):
         return inspect_own_token(ports, actor, text, key)
     inspection = _inspect_provider_token(ports, actor, text)
     if inspection is not None:
         return inspection
-    nobody = failed(CheckName.ISSUER, "It wasn't issued by this service or a configured provider.")
-    return Inspection(TokenKind.FOREIGN, (nobody,), key=key)
+    nobody = inspector.failed(
+        inspector.CheckName.ISSUER, "It wasn't issued by this service or a configured provider."
+    )
+    return inspector.Inspection(inspector.TokenKind.FOREIGN, (nobody,), key=key)
 
 
 def _is_own_issuer(ports: Ports, actor: Actor, text: str) -> bool:
-    issuer = claimed_issuer(text)
+    issuer = provider_tokens.claimed_issuer(text)
     configured = ports.configuration.issuer
     if issuer is None or configured:
         return issuer is not None and issuer == configured
@@ -373,5 +388,7 @@ def _without_scheme(token: str) -> str:
     return rest.strip() if scheme.lower().rstrip(":") in _SCHEMES else text
 
 
-def _unreadable(why: Sentence) -> Inspection:
-    return Inspection(TokenKind.UNREADABLE, (failed(CheckName.FORM, why),))
+def _unreadable(why: Sentence) -> inspector.Inspection:
+    return inspector.Inspection(
+        inspector.TokenKind.UNREADABLE, (inspector.failed(inspector.CheckName.FORM, why),)
+    )

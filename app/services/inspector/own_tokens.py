@@ -7,25 +7,11 @@ from datetime import UTC, datetime
 from sqlalchemy import and_, literal, select
 
 from app import models
+from app.domain import inspector
 from app.domain.accounts.users import User
 from app.domain.apps.apps import extension_permissions
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission, ScopeGrant, in_order, read_grant
-from app.domain.inspector import (
-    Bearer,
-    Check,
-    CheckName,
-    CheckOutcome,
-    Inspection,
-    KeyStatus,
-    NamedKey,
-    TokenApp,
-    TokenKind,
-    TokenSession,
-    failed,
-    passed,
-    person_rights,
-)
 from app.domain.second_factors import began_with_passkey, read_methods
 from app.domain.shop.settings import (
     PasswordLoginMode,
@@ -84,10 +70,10 @@ class TokenTrace:
 
     mode: PasswordLoginMode
     second_factor_required: bool
-    session: TokenSession | None
+    session: inspector.TokenSession | None
     grant: ScopeGrant | None
     user: User | None
-    app: TokenApp | None
+    app: inspector.TokenApp | None
     granted: frozenset[Permission]
     amr: tuple[str, ...] = ()
 
@@ -126,15 +112,15 @@ def _load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
 
 
 @building_block
-def bearer_of(user: User) -> Bearer:
+def bearer_of(user: User) -> inspector.Bearer:
     name = f"{user.first_name} {user.last_name}".strip()
-    return Bearer(user.id, user.email, name, user.is_staff, user.is_active)
+    return inspector.Bearer(user.id, user.email, name, user.is_staff, user.is_active)
 
 
-def _session_in(row: NamedRow) -> TokenSession:
+def _session_in(row: NamedRow) -> inspector.TokenSession:
     origin = SessionOrigin(row.session_origin)
     amr = read_methods(row.session_amr or "")
-    return TokenSession(
+    return inspector.TokenSession(
         id=row.session_id,
         origin=origin,
         created_at=row.session_created_at,
@@ -143,8 +129,8 @@ def _session_in(row: NamedRow) -> TokenSession:
     )
 
 
-def _app_in(row: NamedRow) -> TokenApp:
-    return TokenApp(row.app_id, row.app_name, row.app_is_active)
+def _app_in(row: NamedRow) -> inspector.TokenApp:
+    return inspector.TokenApp(row.app_id, row.app_name, row.app_is_active)
 
 
 _BROKEN = {
@@ -156,9 +142,9 @@ _BROKEN = {
 
 
 _OWN_KEYS = {
-    KeyStatus.ACTIVE: "A signing key of this service: active.",
-    KeyStatus.NEXT: "A signing key of this service: next.",
-    KeyStatus.RETIRED: "A signing key of this service: retired.",
+    inspector.KeyStatus.ACTIVE: "A signing key of this service: active.",
+    inspector.KeyStatus.NEXT: "A signing key of this service: next.",
+    inspector.KeyStatus.RETIRED: "A signing key of this service: retired.",
 }
 _COMPLETE = {
     TokenType.ACCESS: "All claims are present. Type: access.",
@@ -174,23 +160,29 @@ _ACTIVE = {
 
 @dataclass(slots=True)
 class _Checks:
-    checks: list[Check] = field(default_factory=list)
+    checks: list[inspector.Check] = field(default_factory=list)
 
-    def add_check(self, name: CheckName, good: Sentence | None, bad: Sentence = "") -> bool:
+    def add_check(
+        self, name: inspector.CheckName, good: Sentence | None, bad: Sentence = ""
+    ) -> bool:
         """Add a check, passed if it has a ``good`` text; return whether it has."""
-        self.checks.append(failed(name, bad) if good is None else passed(name, good))
+        self.checks.append(
+            inspector.failed(name, bad) if good is None else inspector.passed(name, good)
+        )
         return good is not None
 
 
 @building_block
-def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | None) -> Inspection:
+def inspect_own_token(
+    ports: Ports, actor: Actor, token: str, key: inspector.NamedKey | None
+) -> inspector.Inspection:
     """Inspect a signed token with Latchkey's issuer or one of its keys. Never raises."""
-    inspection = Inspection(TokenKind.ACCESS, (), claims=peek(token), key=key)
+    inspection = inspector.Inspection(inspector.TokenKind.ACCESS, (), claims=peek(token), key=key)
     findings = _Checks()
     everything = _signed(ports, token, key, findings)
     claims = None if everything is None else _own_claims(ports, everything, findings)
     if claims is not None:
-        inspection = replace(inspection, kind=TokenKind[TokenType(claims.type).name])
+        inspection = replace(inspection, kind=inspector.TokenKind[TokenType(claims.type).name])
         if _check_issuer(ports, actor, claims, findings) and _in_time(ports, claims, findings):
             trace = _load_token_trace(ports, claims)
             inspection = _add_session(actor, inspection, trace, claims, findings)
@@ -198,7 +190,7 @@ def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | No
 
 
 @building_block
-def find_named_key(ports: Ports, token: str) -> NamedKey | None:
+def find_named_key(ports: Ports, token: str) -> inspector.NamedKey | None:
     """Return the ring's key that ``token`` names; ``None`` without a ``kid``."""
     kid = claimed_key(token)
     if kid is None:
@@ -206,46 +198,52 @@ def find_named_key(ports: Ports, token: str) -> NamedKey | None:
     ring(ports)
     stored = stored_ring(ports)
     if kid in stored.withdrawn:
-        return NamedKey(kid, KeyStatus.WITHDRAWN)
+        return inspector.NamedKey(kid, inspector.KeyStatus.WITHDRAWN)
     fixed = configured_key(ports, stored)
     if fixed is not None:
         is_fixed = kid == fixed.public.kid
-        return NamedKey(kid, KeyStatus.ACTIVE if is_fixed else KeyStatus.UNKNOWN)
+        return inspector.NamedKey(
+            kid, inspector.KeyStatus.ACTIVE if is_fixed else inspector.KeyStatus.UNKNOWN
+        )
     for key in stored.keys:
         if key.pair.public.kid != kid:
             continue
         ended = last_retirement_of_ended_keys(ports)
         over = key.retired_at is not None and key.retired_at <= ended
-        status = KeyStatus.ENDED if over else KeyStatus[key.state.name]
-        return NamedKey(kid, status, verifies_until(ports, key))
-    return NamedKey(kid, KeyStatus.UNKNOWN)
+        status = inspector.KeyStatus.ENDED if over else inspector.KeyStatus[key.state.name]
+        return inspector.NamedKey(kid, status, verifies_until(ports, key))
+    return inspector.NamedKey(kid, inspector.KeyStatus.UNKNOWN)
 
 
 def _signed(
-    ports: Ports, token: str, key: NamedKey | None, findings: _Checks
+    ports: Ports, token: str, key: inspector.NamedKey | None, findings: _Checks
 ) -> Mapping[str, object] | None:
     """Return the claims; ``None`` if no key of the ring has signed them."""
     try:
         everything = ports.keys.verify(ring(ports).ring.published, token)
     except TokenRejected as rejected:
         if rejected.fault is not TokenFault.SIGNATURE or key is None:
-            findings.add_check(CheckName.FORM, None, _BROKEN[rejected.fault])
+            findings.add_check(inspector.CheckName.FORM, None, _BROKEN[rejected.fault])
             return None
-        findings.add_check(CheckName.FORM, "A complete token, signed with RS256.")
-        if key.status is KeyStatus.ENDED:
-            findings.add_check(CheckName.KEY, None, "The key was retired and has expired.")
-        elif key.status is KeyStatus.WITHDRAWN:
-            findings.add_check(CheckName.KEY, None, "The key was withdrawn.")
-        elif key.status is KeyStatus.UNKNOWN:
-            findings.add_check(CheckName.KEY, None, "Unknown key ID.")
+        findings.add_check(inspector.CheckName.FORM, "A complete token, signed with RS256.")
+        if key.status is inspector.KeyStatus.ENDED:
+            findings.add_check(
+                inspector.CheckName.KEY, None, "The key was retired and has expired."
+            )
+        elif key.status is inspector.KeyStatus.WITHDRAWN:
+            findings.add_check(inspector.CheckName.KEY, None, "The key was withdrawn.")
+        elif key.status is inspector.KeyStatus.UNKNOWN:
+            findings.add_check(inspector.CheckName.KEY, None, "Unknown key ID.")
         else:
-            findings.add_check(CheckName.KEY, _OWN_KEYS[key.status])
+            findings.add_check(inspector.CheckName.KEY, _OWN_KEYS[key.status])
             bad = "The signature doesn't match the key: the token was changed or forged."
-            findings.add_check(CheckName.SIGNATURE, None, bad)
+            findings.add_check(inspector.CheckName.SIGNATURE, None, bad)
         return None
-    findings.add_check(CheckName.FORM, "A complete token, signed with RS256.")
-    findings.add_check(CheckName.KEY, _OWN_KEYS[key.status if key else KeyStatus.ACTIVE])
-    findings.add_check(CheckName.SIGNATURE, "Signature valid.")
+    findings.add_check(inspector.CheckName.FORM, "A complete token, signed with RS256.")
+    findings.add_check(
+        inspector.CheckName.KEY, _OWN_KEYS[key.status if key else inspector.KeyStatus.ACTIVE]
+    )
+    findings.add_check(inspector.CheckName.SIGNATURE, "Signature valid.")
     return everything
 
 
@@ -260,12 +258,12 @@ def _own_claims(
         bad = "A required claim is missing or has the wrong type."
         if isinstance(owner_claim, str) and owner_claim not in owners:
             bad = "It belongs to another owner: TOKEN_OWNER or VENDOR has changed since."
-        findings.add_check(CheckName.CLAIMS, None, bad)
+        findings.add_check(inspector.CheckName.CLAIMS, None, bad)
         return None
     has_known_type = claims.type in list(TokenType)
     bad = "Unknown token type."
     good = _COMPLETE[TokenType(claims.type)] if has_known_type else None
-    return claims if findings.add_check(CheckName.CLAIMS, good, bad) else None
+    return claims if findings.add_check(inspector.CheckName.CLAIMS, good, bad) else None
 
 
 def _check_issuer(ports: Ports, actor: Actor, claims: Claims, findings: _Checks) -> bool:
@@ -273,7 +271,7 @@ def _check_issuer(ports: Ports, actor: Actor, claims: Claims, findings: _Checks)
     ours = claims.iss == (configured or actor.issuer)
     ours = ours or (not configured and is_loopback_issuer(claims.iss))
     good = "Issued for this URL." if ours else None
-    return findings.add_check(CheckName.ISSUER, good, "It was issued for another URL.")
+    return findings.add_check(inspector.CheckName.ISSUER, good, "It was issued for another URL.")
 
 
 def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
@@ -283,29 +281,37 @@ def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
     except TokenRejected as rejected:
         if rejected.fault is TokenFault.IMMATURE:
             bad = "It isn't valid yet: iat or nbf is in the future."
-            return findings.add_check(CheckName.TIME, None, bad)
+            return findings.add_check(inspector.CheckName.TIME, None, bad)
         since = datetime.fromtimestamp(max(0, min(claims.exp, now)), UTC)
-        findings.checks.append(replace(failed(CheckName.TIME, "It has expired."), moment=since))
+        findings.checks.append(
+            replace(inspector.failed(inspector.CheckName.TIME, "It has expired."), moment=since)
+        )
         return False
-    return findings.add_check(CheckName.TIME, "Not expired.")
+    return findings.add_check(inspector.CheckName.TIME, "Not expired.")
 
 
 def _add_session(
-    actor: Actor, inspection: Inspection, trace: TokenTrace, claims: Claims, findings: _Checks
-) -> Inspection:
+    actor: Actor,
+    inspection: inspector.Inspection,
+    trace: TokenTrace,
+    claims: Claims,
+    findings: _Checks,
+) -> inspector.Inspection:
     """``inspection`` with the session, the person and the app that the token speaks for."""
     session, user = trace.session, trace.user
     origin = SessionOrigin.NONE if session is None else session.origin
     good = None if session is None else _ACTIVE[origin is SessionOrigin.OIDC]
-    findings.add_check(CheckName.SESSION, good, "The session has ended.")
+    findings.add_check(inspector.CheckName.SESSION, good, "The session has ended.")
     alive = user is not None and user.is_active
     bad = "The account doesn't exist." if user is None else "The account is deactivated."
-    findings.add_check(CheckName.PERSON, "The account is active." if alive else None, bad)
+    findings.add_check(
+        inspector.CheckName.PERSON, "The account is active." if alive else None, bad
+    )
     is_extension = claims.type == TokenType.EXTENSION
     if is_extension:
         on = trace.app is not None and trace.app.is_active
         bad = "The app was deleted." if trace.app is None else "The app is deactivated."
-        findings.add_check(CheckName.APP, "The app is active." if on else None, bad)
+        findings.add_check(inspector.CheckName.APP, "The app is active." if on else None, bad)
     missing = False
     if session is not None:
         findings.checks.append(_mode_check(trace.mode, origin))
@@ -326,7 +332,7 @@ def _add_session(
     app = extension_permissions(trace.granted) if is_extension else None
     scopes = None if trace.grant is None else trace.grant.permissions
     permissions = user.permissions
-    rights = person_rights(
+    rights = inspector.person_rights(
         permissions,
         mode=trace.mode,
         origin=origin,
@@ -344,23 +350,29 @@ def may_see_rights(actor: Actor, user: User) -> bool:
     return own or actor.holds(NEEDED[user.is_staff])
 
 
-def _mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
+def _mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> inspector.Check:
     if rejects_password_sessions(mode, origin):
         reason = "Password login is off, and the session started with a password."
-        return failed(CheckName.LOGIN_MODE, reason)
+        return inspector.failed(inspector.CheckName.LOGIN_MODE, reason)
     if removes_staff_rights(mode, origin):
         reason = "Password login is limited to customers, so staff permissions don't apply."
-        return Check(CheckName.LOGIN_MODE, CheckOutcome.WARNING, reason)
-    return passed(CheckName.LOGIN_MODE, "The login mode doesn't limit this session.")
+        return inspector.Check(
+            inspector.CheckName.LOGIN_MODE, inspector.CheckOutcome.WARNING, reason
+        )
+    return inspector.passed(
+        inspector.CheckName.LOGIN_MODE, "The login mode doesn't limit this session."
+    )
 
 
 @building_block
-def second_factor_check(*, missing: bool) -> Check:
+def second_factor_check(*, missing: bool) -> inspector.Check:
     """Check a session of staff while a second factor is required."""
     if missing:
         reason = "Staff need a second factor, and this session used none."
-        return Check(CheckName.SECOND_FACTOR, CheckOutcome.WARNING, reason)
-    return passed(CheckName.SECOND_FACTOR, "The session used a second factor.")
+        return inspector.Check(
+            inspector.CheckName.SECOND_FACTOR, inspector.CheckOutcome.WARNING, reason
+        )
+    return inspector.passed(inspector.CheckName.SECOND_FACTOR, "The session used a second factor.")
 
 
 def _by_sign_on(

@@ -9,25 +9,10 @@ from sqlalchemy import ColumnElement, and_, delete, false, or_, select, update
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import oauth
 from app.domain.apps.apps import DEFAULT_OVERLAP, overlap_problem
 from app.domain.authorization.actor import Actor, holds_all_permissions
 from app.domain.authorization.permissions import Permission
-from app.domain.oauth import (
-    CLIENT_ID_LENGTH,
-    DEFAULT_SCOPES,
-    MAX_CLIENT_SECRETS,
-    SECRET_LENGTH,
-    SECRET_PREFIX,
-    ClientSecret,
-    NewClient,
-    OAuthClient,
-    asks_again,
-    client_problems,
-    digest_of_secret,
-    privileged,
-    store_scopes,
-    tidy_key_set,
-)
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
 from app.domain.values.text_rules import is_storable
@@ -97,7 +82,7 @@ SIGNS_IN = ClientKind()
 
 
 @requires_person(Permission.MANAGE_APPS)
-def list_clients(ports: Ports, actor: Actor) -> tuple[OAuthClient, ...]:
+def list_clients(ports: Ports, actor: Actor) -> tuple[oauth.OAuthClient, ...]:
     """Return all clients by name."""
     query = select(models.OAuthClient).order_by(models.OAuthClient.name, models.OAuthClient.id)
     with ports.database.reading() as session:
@@ -107,7 +92,7 @@ def list_clients(ports: Ports, actor: Actor) -> tuple[OAuthClient, ...]:
 
 
 @requires_person(Permission.MANAGE_APPS)
-def show_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
+def show_client(ports: Ports, actor: Actor, client_id: str) -> oauth.OAuthClient:
     """Return a client by its client ID; refuses NOT_FOUND on ``id``."""
     with ports.database.reading() as session:
         stored = session.scalar(select(models.OAuthClient).where(has_client_id(client_id)))
@@ -120,7 +105,7 @@ def show_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
 @requires_person(Permission.MANAGE_APPS)
 def create_client(
     ports: Ports, actor: Actor, change: ClientChange, kind: ClientKind = SIGNS_IN
-) -> NewClient:
+) -> oauth.NewClient:
     """Create a client, with a secret unless it is public or has keys.
 
     Refuses INVALID and REQUIRED on the field at fault, NOT_FOUND and OUT_OF_SCOPE_APP on ``app``,
@@ -128,18 +113,18 @@ def create_client(
     OUT_OF_SCOPE_PERMISSION on ``id`` for a first party, and for scopes of staff, to people without
     all permissions.
     """
-    client = OAuthClient(
+    client = oauth.OAuthClient(
         id=0,
-        client_id=ports.randomness.token(CLIENT_ID_LENGTH),
+        client_id=ports.randomness.token(oauth.CLIENT_ID_LENGTH),
         name="",
         created_at=ports.clock.now(),
-        scopes=DEFAULT_SCOPES if kind.app_id is None else frozenset(),
+        scopes=oauth.DEFAULT_SCOPES if kind.app_id is None else frozenset(),
         is_public=kind.is_public,
         app_id=kind.app_id,
-        subject_salt=ports.randomness.token(SECRET_LENGTH) if kind.is_pairwise else "",
+        subject_salt=ports.randomness.token(oauth.SECRET_LENGTH) if kind.is_pairwise else "",
     )
     client = _changed(client, change)
-    refuse_any(*client_problems(client))
+    refuse_any(*oauth.client_problems(client))
     with ports.database.transaction() as session:
         _require_manager(actor, session, client)
         stored = models.OAuthClient(client_id=client.client_id, created_at=client.created_at)
@@ -150,7 +135,7 @@ def create_client(
         after = client_facts(client)
         entry = Change("oauth_client.create", CLIENT, stored.id, client.name, after=after)
         record(ports, actor, session, entry)
-        return NewClient(client_with_secrets(ports, session, stored), secret)
+        return oauth.NewClient(client_with_secrets(ports, session, stored), secret)
 
 
 def _act(ports: Ports, _actor: Actor, client_id: str, change: ClientChange) -> str:
@@ -169,7 +154,9 @@ def _act(ports: Ports, _actor: Actor, client_id: str, change: ClientChange) -> s
     when=_act,
 )
 @requires_person(Permission.MANAGE_APPS)
-def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChange) -> OAuthClient:
+def update_client(
+    ports: Ports, actor: Actor, client_id: str, change: ClientChange
+) -> oauth.OAuthClient:
     """Change a client, or enable or disable it; effective at once in every process.
 
     While it is disabled, none of its tokens works. Its secrets end when it gets keys. After
@@ -180,9 +167,9 @@ def update_client(ports: Ports, actor: Actor, client_id: str, change: ClientChan
         stored, before = locked_client(ports, actor, session, client_id)
         require_unchanged(change.seen, client_facts(before))
         after = _changed(before, change)
-        refuse_any(*client_problems(after))
+        refuse_any(*oauth.client_problems(after))
         _require_manager(actor, session, after)
-        if asks_again(before, after):
+        if oauth.asks_again(before, after):
             after = replace(after, consent_version=before.consent_version + 1)
         _write(stored, after)
         if not after.is_active:
@@ -210,7 +197,7 @@ def _end_secrets(session: Session, client_id: int) -> int:
 @requires_person(Permission.MANAGE_APPS)
 def rotate_client_secret(
     ports: Ports, actor: Actor, client_id: str, overlap: timedelta = DEFAULT_OVERLAP
-) -> NewClient:
+) -> oauth.NewClient:
     """Give a client another secret, while the one before goes on for ``overlap``.
 
     Earlier ones end at once. Refuses NOT_FOUND on ``id``, INVALID on it for a client without a
@@ -230,18 +217,18 @@ def rotate_client_secret(
         for number, old in enumerate(session.scalars(query).all(), 2):
             end = now + overlap
             old.expires_at = end if old.expires_at is None else min(end, old.expires_at)
-            if number > MAX_CLIENT_SECRETS or old.expires_at <= now:
+            if number > oauth.MAX_CLIENT_SECRETS or old.expires_at <= now:
                 session.delete(old)
         secret = _add_secret(ports, session, stored.id)
         after = {"overlap_seconds": int(overlap.total_seconds()), "last_four": secret[-4:]}
         entry = Change("oauth_client.rotate_secret", CLIENT, stored.id, client.name, after=after)
         record(ports, actor, session, entry)
-        return NewClient(client_with_secrets(ports, session, stored), secret)
+        return oauth.NewClient(client_with_secrets(ports, session, stored), secret)
 
 
 @fresh_proof("You're about to delete an OAuth client.")
 @requires_person(Permission.MANAGE_APPS)
-def delete_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
+def delete_client(ports: Ports, actor: Actor, client_id: str) -> oauth.OAuthClient:
     """Delete a client with its consents, and end its sessions.
 
     Refuses NOT_FOUND on ``id``, INVALID on it for the one that each installation has.
@@ -262,12 +249,12 @@ def delete_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient:
 @building_block
 def to_client(
     stored: models.OAuthClient | NamedRow,
-    secrets: tuple[ClientSecret, ...] = (),
+    secrets: tuple[oauth.ClientSecret, ...] = (),
     app_name: str = "",
-) -> OAuthClient:
+) -> oauth.OAuthClient:
     """Return the client of a record, or of a row with its columns."""
     return record_from(
-        OAuthClient,
+        oauth.OAuthClient,
         stored,
         redirect_uris=tuple(stored.redirect_uris.split()),
         post_logout_redirect_uris=tuple(stored.post_logout_redirect_uris.split()),
@@ -282,7 +269,7 @@ def to_client(
 @building_block
 def client_with_secrets(
     ports: Ports, session: Session | ReadSession, stored: models.OAuthClient | NamedRow
-) -> OAuthClient:
+) -> oauth.OAuthClient:
     """Return what ``to_client`` does, with the secrets that work now."""
     secrets = _secrets_of(session, ports.clock.now(), stored.id)
     return to_client(stored, secrets.get(stored.id, ()))
@@ -290,7 +277,7 @@ def client_with_secrets(
 
 @building_block
 def record_client_use(
-    ports: Ports, session: Session, client: OAuthClient, user_id: int | None = None
+    ports: Ports, session: Session, client: oauth.OAuthClient, user_id: int | None = None
 ) -> None:
     """Remember when the client was last given tokens, and of whom."""
     now = ports.clock.now()
@@ -313,12 +300,12 @@ def record_client_use(
 
 
 @building_block
-def app_token_name(client: OAuthClient) -> str:
+def app_token_name(client: oauth.OAuthClient) -> str:
     return f"OAuth client {client.client_id}"
 
 
 @building_block
-def is_app_token_of(client: OAuthClient) -> ColumnElement[bool]:
+def is_app_token_of(client: oauth.OAuthClient) -> ColumnElement[bool]:
     """Return the condition that finds the tokens that a client got for its app.
 
     One that was created by hand can have the same name.
@@ -330,34 +317,34 @@ def is_app_token_of(client: OAuthClient) -> ColumnElement[bool]:
     )
 
 
-def _end_app_tokens(session: Session, client: OAuthClient) -> None:
+def _end_app_tokens(session: Session, client: oauth.OAuthClient) -> None:
     if client.app_id is not None:
         session.execute(delete(models.AppToken).where(is_app_token_of(client)))
 
 
-def _changed(client: OAuthClient, change: ClientChange) -> OAuthClient:
+def _changed(client: oauth.OAuthClient, change: ClientChange) -> oauth.OAuthClient:
     changed = replace(client, **change.values())
     return replace(changed, name=changed.name.strip())
 
 
-def _write(stored: models.OAuthClient, client: OAuthClient) -> None:
+def _write(stored: models.OAuthClient, client: oauth.OAuthClient) -> None:
     stored.name = client.name
     stored.redirect_uris = " ".join(client.redirect_uris)
     stored.post_logout_redirect_uris = " ".join(client.post_logout_redirect_uris)
     stored.backchannel_logout_uri = client.backchannel_logout_uri
-    stored.scopes = store_scopes(client.scopes)
+    stored.scopes = oauth.store_scopes(client.scopes)
     stored.is_first_party = client.is_first_party
     stored.is_public = client.is_public
     stored.is_active = client.is_active
     stored.allows_devices = client.allows_devices
-    stored.key_set = tidy_key_set(client.key_set)
+    stored.key_set = oauth.tidy_key_set(client.key_set)
     stored.app_id = client.app_id
     stored.subject_salt = client.subject_salt
     stored.consent_version = client.consent_version
 
 
 @building_block
-def client_facts(client: OAuthClient) -> Mapping[str, object]:
+def client_facts(client: oauth.OAuthClient) -> Mapping[str, object]:
     """Return a client's settings, as the audit log has them."""
     return {
         "name": client.name,
@@ -385,7 +372,7 @@ def has_client_id(client_id: str) -> ColumnElement[bool]:
 @building_block
 def locked_client(
     ports: Ports, actor: Actor, session: Session, client_id: str
-) -> tuple[models.OAuthClient, OAuthClient]:
+) -> tuple[models.OAuthClient, oauth.OAuthClient]:
     """Return a client that the caller can manage, for a change of it."""
     query = select(models.OAuthClient).where(has_client_id(client_id))
     stored = session.scalar(query.with_for_update())
@@ -396,7 +383,7 @@ def locked_client(
     return stored, client
 
 
-def _require_manager(actor: Actor, session: Session, client: OAuthClient) -> None:
+def _require_manager(actor: Actor, session: Session, client: oauth.OAuthClient) -> None:
     """Refuse clients that would give the caller more than they have.
 
     A first party acts for everyone without their consent, and scopes of staff give its operator
@@ -409,17 +396,17 @@ def _require_manager(actor: Actor, session: Session, client: OAuthClient) -> Non
 
 
 @building_block
-def is_privileged(client: OAuthClient) -> bool:
+def is_privileged(client: oauth.OAuthClient) -> bool:
     """Whether only people with all permissions can manage the client."""
-    return client.is_first_party or bool(privileged(client.scopes))
+    return client.is_first_party or bool(oauth.privileged(client.scopes))
 
 
 def _add_secret(ports: Ports, session: Session, client_id: int) -> str:
-    secret = f"{SECRET_PREFIX}{ports.randomness.token(SECRET_LENGTH)}"
+    secret = f"{oauth.SECRET_PREFIX}{ports.randomness.token(oauth.SECRET_LENGTH)}"
     session.add(
         models.OAuthClientSecret(
             client_id=client_id,
-            digest=digest_of_secret(secret),
+            digest=oauth.digest_of_secret(secret),
             last_four=secret[-4:],
             created_at=ports.clock.now(),
         )
@@ -430,17 +417,17 @@ def _add_secret(ports: Ports, session: Session, client_id: int) -> str:
 
 def _secrets_of(
     session: Session | ReadSession, now: datetime, *client_ids: int
-) -> Mapping[int, tuple[ClientSecret, ...]]:
+) -> Mapping[int, tuple[oauth.ClientSecret, ...]]:
     """Return the secrets of each client that work now, the newest first."""
     query = (
         select(models.OAuthClientSecret)
         .where(models.OAuthClientSecret.client_id.in_(client_ids))
         .order_by(models.OAuthClientSecret.id.desc())
     )
-    found: dict[int, tuple[ClientSecret, ...]] = {}
+    found: dict[int, tuple[oauth.ClientSecret, ...]] = {}
     for stored in session.scalars(query):
         if stored.expires_at is None or stored.expires_at > now:
-            secret = ClientSecret(
+            secret = oauth.ClientSecret(
                 stored.id, stored.last_four, stored.created_at, stored.expires_at
             )
             found[stored.client_id] = (*found.get(stored.client_id, ()), secret)

@@ -12,19 +12,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import oauth
 from app.domain.authorization.actor import Actor
-from app.domain.oauth import (
-    CODE_LENGTH,
-    POLL_INTERVAL,
-    USER_CODE_LENGTH,
-    USER_CODE_LIFETIME,
-    OAuthClient,
-    digest_of_secret,
-    privileged,
-    read_user_code,
-    store_scopes,
-    write_user_code,
-)
 from app.domain.sign_in.devices import device_of
 from app.domain.sign_in.rate_limits import DEVICE_CODE
 from app.domain.values.errors import Problem, Refused, TrafficClosed
@@ -74,7 +63,7 @@ class WaitingDevice:
     """
 
     user_code: str
-    client: OAuthClient
+    client: oauth.OAuthClient
     scopes: frozenset[str]
     address: str
     device: str
@@ -104,16 +93,16 @@ class StoredDevice:
 
 @input_decides
 def begin_device(
-    ports: Ports, actor: Actor, client: OAuthClient, scopes: frozenset[str]
+    ports: Ports, actor: Actor, client: oauth.OAuthClient, scopes: frozenset[str]
 ) -> DeviceCodes:
     """Return codes for a device that asks for ``scopes``.
 
     Raises ``TrafficClosed`` while the storefront is closed, unless it asks for rights of staff.
     """
-    if not (load_shop_state(ports).switches.allow_storefront_traffic or privileged(scopes)):
+    if not (load_shop_state(ports).switches.allow_storefront_traffic or oauth.privileged(scopes)):
         raise TrafficClosed
     for _ in range(_ATTEMPTS):
-        codes = DeviceCodes(ports.randomness.token(CODE_LENGTH), _new_user_code(ports))
+        codes = DeviceCodes(ports.randomness.token(oauth.CODE_LENGTH), _new_user_code(ports))
         try:
             _store(ports, actor, client, scopes, codes)
         except IntegrityError:  # another device has this short code
@@ -127,28 +116,32 @@ def _new_user_code(ports: Ports) -> str:
     # A byte below a multiple of the count, so that every letter is as likely.
     fair = 256 - 256 % count
     letters: list[str] = []
-    while len(letters) < USER_CODE_LENGTH:
-        fitting = (byte for byte in ports.randomness.secret(USER_CODE_LENGTH) if byte < fair)
+    while len(letters) < oauth.USER_CODE_LENGTH:
+        fitting = (byte for byte in ports.randomness.secret(oauth.USER_CODE_LENGTH) if byte < fair)
         letters += [USER_CODE_LETTERS[byte % count] for byte in fitting]
-    return "".join(letters[:USER_CODE_LENGTH])
+    return "".join(letters[: oauth.USER_CODE_LENGTH])
 
 
 def _store(
-    ports: Ports, actor: Actor, client: OAuthClient, scopes: frozenset[str], codes: DeviceCodes
+    ports: Ports,
+    actor: Actor,
+    client: oauth.OAuthClient,
+    scopes: frozenset[str],
+    codes: DeviceCodes,
 ) -> None:
     now = ports.clock.now()
     with ports.database.transaction() as session:
         session.add(
             models.OAuthDeviceCode(
-                digest=digest_of_secret(codes.device_code),
+                digest=oauth.digest_of_secret(codes.device_code),
                 user_code=ports.encryption.fingerprint(_PURPOSE, codes.user_code),
                 client_id=client.id,
-                scope=store_scopes(scopes),
+                scope=oauth.store_scopes(scopes),
                 address=actor.address or "",
                 user_agent=actor.user_agent,
                 created_at=now,
-                expires_at=now + USER_CODE_LIFETIME,
-                interval=POLL_INTERVAL,
+                expires_at=now + oauth.USER_CODE_LIFETIME,
+                interval=oauth.POLL_INTERVAL,
             )
         )
 
@@ -158,7 +151,7 @@ _PURPOSE = "oauth user code"
 
 def _waits(ports: Ports, user_code: str) -> ColumnElement[bool]:
     """Return the condition that finds the device of a code that a person has entered."""
-    known = ports.encryption.known_fingerprints(_PURPOSE, read_user_code(user_code))
+    known = ports.encryption.known_fingerprints(_PURPOSE, oauth.read_user_code(user_code))
     stored = models.OAuthDeviceCode
     is_waiting = stored.session_id.is_(None) & (stored.expires_at > ports.clock.now())
     return stored.user_code.in_(known) & is_waiting
@@ -179,7 +172,7 @@ def find_waiting_device(
         _count_code(ports, actor)
     if device is None:
         raise Refused(_UNKNOWN)
-    if privileged(device.scopes) and not in_console:
+    if oauth.privileged(device.scopes) and not in_console:
         raise Refused(_ONLY_IN_CONSOLE)
     return device
 
@@ -200,7 +193,7 @@ def _find_waiting(ports: Ports, actor: Actor, user_code: str) -> tuple[WaitingDe
         scopes = frozenset(stored.scope.split()) & frozenset(client.scopes.split())
         asking = to_client(client)
         device = WaitingDevice(
-            user_code=write_user_code(read_user_code(user_code)),
+            user_code=oauth.write_user_code(oauth.read_user_code(user_code)),
             client=asking,
             scopes=scopes,
             address=stored.address,
@@ -213,11 +206,11 @@ def _find_waiting(ports: Ports, actor: Actor, user_code: str) -> tuple[WaitingDe
 
 
 def _proof(
-    ports: Ports, actor: Actor, device_id: int, client: OAuthClient, scopes: frozenset[str]
+    ports: Ports, actor: Actor, device_id: int, client: oauth.OAuthClient, scopes: frozenset[str]
 ) -> str:
     party = "first" if client.is_first_party else "third"
     program = f"{client.consent_version} {party}"
-    shown = f"{actor.session_id} {device_id} {program} {store_scopes(scopes)}"
+    shown = f"{actor.session_id} {device_id} {program} {oauth.store_scopes(scopes)}"
     return ports.encryption.fingerprint("oauth device", shown)
 
 
@@ -236,7 +229,7 @@ _CAN_ASK = models.OAuthClient.is_active & models.OAuthClient.allows_devices
 def _asks_for_rights(
     ports: Ports, actor: Actor, user_code: str, proof: str, *_more: object
 ) -> bool:
-    return bool(privileged(find_waiting_device(ports, actor, user_code, proof).scopes))
+    return bool(oauth.privileged(find_waiting_device(ports, actor, user_code, proof).scopes))
 
 
 @fresh_proof(
@@ -288,7 +281,7 @@ def _decide(
         "session_id": actor.session_id,
         "authenticated_at": since,
         "is_denied": is_denied,
-        "scope": store_scopes(device.scopes),
+        "scope": oauth.store_scopes(device.scopes),
     }
     claim = (
         update(models.OAuthDeviceCode)
@@ -314,7 +307,7 @@ def find_device(ports: Ports, actor: Actor, device_code: str) -> StoredDevice | 
     query = (
         select(models.OAuthDeviceCode, models.OAuthClient.client_id)
         .join(models.OAuthClient, models.OAuthClient.id == models.OAuthDeviceCode.client_id)
-        .where(models.OAuthDeviceCode.digest == digest_of_secret(device_code))
+        .where(models.OAuthDeviceCode.digest == oauth.digest_of_secret(device_code))
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
@@ -342,12 +335,14 @@ def polls_too_often(ports: Ports, actor: Actor, device_id: int) -> bool:
         is_early = stored.polled_at is not None and now < stored.polled_at + wait
         stored.polled_at = now
         if is_early:
-            stored.interval += POLL_INTERVAL
+            stored.interval += oauth.POLL_INTERVAL
         return is_early
 
 
 @input_decides
-def use_device(ports: Ports, actor: Actor, client: OAuthClient, device_id: int) -> Granted | None:
+def use_device(
+    ports: Ports, actor: Actor, client: oauth.OAuthClient, device_id: int
+) -> Granted | None:
     """Use up an allowed device, and begin the session that its person granted.
 
     ``None`` for one that was used, denied or has expired, and if the sign-in behind it has ended

@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import oauth
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import (
     STAFF_SCOPE,
@@ -21,19 +22,6 @@ from app.domain.authorization.actor import (
     read_client_grant,
 )
 from app.domain.authorization.permissions import read_grant
-from app.domain.oauth import (
-    CODE_LENGTH,
-    CODE_LIFETIME,
-    EMAIL,
-    OFFLINE,
-    REFRESH_PREFIX,
-    SECRET_LENGTH,
-    OAuthClient,
-    digest_of_secret,
-    redirect_origin,
-    store_scopes,
-    write_scopes,
-)
 from app.domain.second_factors import used_second_factor
 from app.domain.shop.settings import rejects_password_sessions
 from app.domain.sign_in.tokens import LIMIT
@@ -52,16 +40,8 @@ from app.services.oauth.client_sessions import ClientPerson, join_sessions, sid_
 from app.services.oauth.clients import has_client_id, record_client_use, to_client
 from app.services.oauth.consents import can_continue, missing_consent, not_allowed
 from app.services.oauth.userinfo import issuer_of
+from app.services.sign_in import sessions
 from app.services.sign_in.reauthentication import own_id
-from app.services.sign_in.sessions import (
-    ClientSession,
-    OpenedSession,
-    ProviderSession,
-    SecondFactorSkipped,
-    SessionStart,
-    open_session,
-    prevent_skipped_factor,
-)
 from app.services.sign_in.tokens import sign_access
 
 
@@ -72,7 +52,7 @@ class CodeRequest:
     ``authenticated_at`` is when the person signed in.
     """
 
-    client: OAuthClient
+    client: oauth.OAuthClient
     redirect_uri: str
     scopes: frozenset[str]
     challenge: str
@@ -123,7 +103,7 @@ class Granted:
 
 
 @public
-def find_client(ports: Ports, actor: Actor, client_id: str) -> OAuthClient | None:
+def find_client(ports: Ports, actor: Actor, client_id: str) -> oauth.OAuthClient | None:
     """Return the enabled client of that client ID; ``None`` for none, whatever the text."""
     query = select(models.OAuthClient).where(
         has_client_id(client_id), models.OAuthClient.is_active
@@ -141,15 +121,15 @@ def form_target(ports: Ports, actor: Actor, path: str) -> str:
     """
     asked = dict(parse_qsl(urlsplit(path).query))
     client, uri = find_client(ports, actor, asked.get("client_id", "")), asked.get("redirect_uri")
-    return redirect_origin(uri) if client and uri and client.allows_redirect(uri) else ""
+    return oauth.redirect_origin(uri) if client and uri and client.allows_redirect(uri) else ""
 
 
 @public
-def is_client_secret(ports: Ports, actor: Actor, client: OAuthClient, secret: str) -> bool:
+def is_client_secret(ports: Ports, actor: Actor, client: oauth.OAuthClient, secret: str) -> bool:
     """Whether ``secret`` is one of the client's that works now; compared by its SHA-256."""
     query = select(models.OAuthClientSecret.expires_at).where(
         models.OAuthClientSecret.client_id == client.id,
-        models.OAuthClientSecret.digest == digest_of_secret(secret),
+        models.OAuthClientSecret.digest == oauth.digest_of_secret(secret),
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
@@ -167,22 +147,22 @@ def issue_code(ports: Ports, actor: Actor, asked: CodeRequest) -> str:
     client = asked.client
     if actor.session_id is None or missing_consent(ports, actor, client, asked.scopes):
         raise PermissionDenied(message="The person hasn't allowed this client so much.")
-    code = ports.randomness.token(CODE_LENGTH)
+    code = ports.randomness.token(oauth.CODE_LENGTH)
     now = ports.clock.now()
     with ports.database.transaction() as session:
         require_second_factor(session, actor)
         session.add(
             models.OAuthCode(
-                digest=digest_of_secret(code),
+                digest=oauth.digest_of_secret(code),
                 client_id=client.id,
                 session_id=actor.session_id,
                 redirect_uri=asked.redirect_uri,
-                scope=store_scopes(asked.scopes),
+                scope=oauth.store_scopes(asked.scopes),
                 challenge=asked.challenge,
                 nonce=asked.nonce,
                 authenticated_at=asked.authenticated_at,
                 created_at=now,
-                expires_at=now + CODE_LIFETIME,
+                expires_at=now + oauth.CODE_LIFETIME,
             )
         )
     return code
@@ -191,14 +171,16 @@ def issue_code(ports: Ports, actor: Actor, asked: CodeRequest) -> str:
 @building_block
 def require_second_factor(session: Session, actor: Actor) -> None:
     """Raise ``SecondFactorSkipped`` if the account has got a factor since its person signed in."""
-    prevent_skipped_factor(session, own_id(actor), actor.origin, actor.amr)
+    sessions.prevent_skipped_factor(session, own_id(actor), actor.origin, actor.amr)
 
 
 @input_decides
-def find_code(ports: Ports, actor: Actor, client: OAuthClient, code: str) -> StoredCode | None:
+def find_code(
+    ports: Ports, actor: Actor, client: oauth.OAuthClient, code: str
+) -> StoredCode | None:
     """Return the code if it was issued to ``client`` and hasn't expired."""
     query = select(models.OAuthCode).where(
-        models.OAuthCode.digest == digest_of_secret(code),
+        models.OAuthCode.digest == oauth.digest_of_secret(code),
         models.OAuthCode.client_id == client.id,
         models.OAuthCode.expires_at > ports.clock.now(),
     )
@@ -211,7 +193,9 @@ def find_code(ports: Ports, actor: Actor, client: OAuthClient, code: str) -> Sto
 
 
 @input_decides
-def use_code(ports: Ports, actor: Actor, client: OAuthClient, code_id: int) -> Granted | None:
+def use_code(
+    ports: Ports, actor: Actor, client: oauth.OAuthClient, code_id: int
+) -> Granted | None:
     """Use a code up, and begin the session that the person granted the client.
 
     A code that comes again ends the session that it began (RFC 6749, 4.1.2). ``None`` for such a
@@ -254,7 +238,7 @@ class BegunGrant:
 
     session_id: int
     lookup: Lookup[LiveSession]
-    opened: OpenedSession
+    opened: sessions.OpenedSession
     authenticated_at: datetime
     sid: str
     refresh_token: str = field(repr=False)
@@ -279,7 +263,7 @@ def end_grant(ports: Ports, actor: Actor, session: Session, session_id: int, rea
 
 @building_block
 def begin_grant(
-    ports: Ports, actor: Actor, session: Session, client: OAuthClient, approval: Approval
+    ports: Ports, actor: Actor, session: Session, client: oauth.OAuthClient, approval: Approval
 ) -> BegunGrant | None:
     """Open the session of a grant, if the sign-in behind it still counts.
 
@@ -295,18 +279,20 @@ def begin_grant(
     if not_allowed(session, signed_in.user_id, client, asked.words):
         return None
     lifetime = None
-    if OFFLINE not in asked.scopes:
+    if oauth.OFFLINE not in asked.scopes:
         lifetime = timedelta(seconds=ports.configuration.jwt_ttl_access)
-    start = SessionStart(
+    start = sessions.SessionStart(
         judged.found.origin,
         provider=_provider_of(signed_in),
         lifetime=lifetime,
         amr=judged.found.amr,
-        client=ClientSession(client.id, store_scopes(asked.words), approval.authenticated_at),
+        client=sessions.ClientSession(
+            client.id, oauth.store_scopes(asked.words), approval.authenticated_at
+        ),
     )
     try:
-        opened = open_session(ports, actor, session, signed_in.user_id, start)
-    except SecondFactorSkipped:
+        opened = sessions.open_session(ports, actor, session, signed_in.user_id, start)
+    except sessions.SecondFactorSkipped:
         return None
     session.flush()
     granted = session.scalars(
@@ -339,7 +325,12 @@ def judge_grant(
 
 @building_block
 def sign_grant(
-    ports: Ports, actor: Actor, client: OAuthClient, begun: BegunGrant, *, is_limited: bool = False
+    ports: Ports,
+    actor: Actor,
+    client: oauth.OAuthClient,
+    begun: BegunGrant,
+    *,
+    is_limited: bool = False,
 ) -> Granted:
     """Return what a client gets of a grant that was stored; ``is_limited``: not all of it.
 
@@ -353,12 +344,12 @@ def sign_grant(
         "owner": ports.configuration.client_token_owner,
         "aud": [actor.issuer, _client_audience(actor, client)],
         "client_id": client.client_id,
-        "scope": write_scopes(_held_scopes(live, user), ports.configuration.scope_prefix),
+        "scope": oauth.write_scopes(_held_scopes(live, user), ports.configuration.scope_prefix),
     }
     if client.is_pairwise:
         claims["user_id"] = client.subject_of(user.id)
     if is_limited and live.client is not None:
-        claims[LIMIT] = store_scopes(live.client.words)
+        claims[LIMIT] = oauth.store_scopes(live.client.words)
     return Granted(
         access_token=sign_access(ports, actor, opened, _named_in_token(live), "", more=claims),
         refresh_token=begun.refresh_token,
@@ -372,7 +363,7 @@ def sign_grant(
     )
 
 
-def _client_audience(actor: Actor, client: OAuthClient) -> str:
+def _client_audience(actor: Actor, client: oauth.OAuthClient) -> str:
     """Return the audience that a client's access tokens have besides this API."""
     return f"{issuer_of(actor)}/oauth/clients/{client.client_id}"
 
@@ -391,25 +382,27 @@ def _named_in_token(live: LiveSession) -> User:
     user, client = live.user, live.client
     if client is None or client.is_first_party:
         return user
-    email = user.email if client.covers(EMAIL) else ""
+    email = user.email if client.covers(oauth.EMAIL) else ""
     return replace(user, email=email, is_staff=user.is_staff and client.is_for_staff)
 
 
-def _provider_of(signed_in: models.Session) -> ProviderSession | None:
+def _provider_of(signed_in: models.Session) -> sessions.ProviderSession | None:
     """Return where the sign-in began, so that the provider ends the grant with its own session."""
     if signed_in.provider_id is None or signed_in.identity_id is None:
         return None
     grant = read_grant(signed_in.scope)
-    return ProviderSession(
+    return sessions.ProviderSession(
         signed_in.provider_id, signed_in.identity_id, signed_in.sid, grant=grant
     )
 
 
 def _add_refresh_token(ports: Ports, session: Session, session_id: int) -> str:
-    token = f"{REFRESH_PREFIX}{ports.randomness.token(SECRET_LENGTH)}"
+    token = f"{oauth.REFRESH_PREFIX}{ports.randomness.token(oauth.SECRET_LENGTH)}"
     session.add(
         models.OAuthRefreshToken(
-            digest=digest_of_secret(token), session_id=session_id, created_at=ports.clock.now()
+            digest=oauth.digest_of_secret(token),
+            session_id=session_id,
+            created_at=ports.clock.now(),
         )
     )
     return token
@@ -427,7 +420,7 @@ def find_refresh_token(ports: Ports, actor: Actor, token: str) -> StoredRefreshT
         )
         .join(models.Session, models.Session.id == models.OAuthRefreshToken.session_id)
         .where(
-            models.OAuthRefreshToken.digest == digest_of_secret(token),
+            models.OAuthRefreshToken.digest == oauth.digest_of_secret(token),
             models.Session.oauth_client_id.is_not(None),
         )
     )
@@ -441,14 +434,14 @@ def find_refresh_token(ports: Ports, actor: Actor, token: str) -> StoredRefreshT
 @building_block
 def stays_connected(live: LiveSession) -> bool:
     """Whether refresh tokens of a grant work: its client still has ``offline_access``."""
-    return live.client is not None and live.client.covers(OFFLINE)
+    return live.client is not None and live.client.covers(oauth.OFFLINE)
 
 
 @input_decides
 def use_refresh_token(
     ports: Ports,
     actor: Actor,
-    client: OAuthClient,
+    client: oauth.OAuthClient,
     token_id: int,
     scopes: frozenset[str] | None = None,
 ) -> Granted | None:
@@ -485,9 +478,9 @@ def use_refresh_token(
     return sign_grant(ports, actor, client, begun, is_limited=scopes is not None)
 
 
-def _opened_again(ports: Ports, kept: models.Session, live: LiveSession) -> OpenedSession:
+def _opened_again(ports: Ports, kept: models.Session, live: LiveSession) -> sessions.OpenedSession:
     """Return the session of a grant as if it had begun now, to the same end."""
-    return OpenedSession(
+    return sessions.OpenedSession(
         token=kept.token,
         origin=live.origin,
         issued=ports.clock.timestamp(),

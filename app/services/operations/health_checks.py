@@ -16,32 +16,13 @@ from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.shop.lockouts import SettingsManagers
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.values.installation import (
-    SCHEMA_AHEAD_REMEDY,
-    CheckResult,
-    CheckState,
-    KeyUnreadable,
-    SchemaAhead,
-    SchemaBehind,
-    Unreachable,
-)
+from app.domain.values import installation
 from app.domain.values.text import text
 from app.ports import Ports
 from app.services.authorization.register import building_block, internal
 from app.services.identity.providers import has_sign_on
 from app.services.keys import ring
-from app.services.operations.environment_checks import (
-    UPGRADE,
-    endpoint_findings,
-    forwarding_findings,
-    mail_finding,
-    provider_findings,
-    replica_findings,
-    sender_finding,
-    template_findings,
-    throttle_findings,
-    worker_findings,
-)
+from app.services.operations import environment_checks
 from app.services.operations.holds import hold_findings
 from app.services.operations.stored_secrets import count_secrets
 from app.services.shop.impact import staff_without_second_factor
@@ -90,20 +71,27 @@ class _StaffSignIns:
 
 
 @building_block
-def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> CheckResult:
+def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> installation.CheckResult:
     """Whether staff can sign in with the current password login mode, and manage settings."""
     found = _count(ports)
     if found.mode is not PasswordLoginMode.ENABLED and not has_working_provider:
-        return CheckResult(_SUBJECT, CheckState.FAILED, _NO_PROVIDER[found.mode], _ENABLE)
+        return installation.CheckResult(
+            _SUBJECT, installation.CheckState.FAILED, _NO_PROVIDER[found.mode], _ENABLE
+        )
     if not found.active:
         message, remedy = "There are no active staff.", "flask user create EMAIL --superuser"
-        return CheckResult(_SUBJECT, CheckState.WARNING, message, remedy)
+        return installation.CheckResult(_SUBJECT, installation.CheckState.WARNING, message, remedy)
     if not found.sign_in_count:
-        return CheckResult(_SUBJECT, CheckState.WARNING, *_sign_in_problem(found))
+        return installation.CheckResult(
+            _SUBJECT, installation.CheckState.WARNING, *_sign_in_problem(found)
+        )
     if not found.able_managers:
         message = "No one who can sign in can manage settings."
-        return CheckResult(
-            _SUBJECT, CheckState.WARNING, message, "flask user create EMAIL --superuser"
+        return installation.CheckResult(
+            _SUBJECT,
+            installation.CheckState.WARNING,
+            message,
+            "flask user create EMAIL --superuser",
         )
     message = text(
         "{able:,} of {active:,} active staff can sign in; {managers:,} can manage settings.",
@@ -111,11 +99,11 @@ def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> CheckResult:
         active=found.active,
         managers=found.able_managers,
     )
-    return CheckResult(_SUBJECT, CheckState.FINE, message)
+    return installation.CheckResult(_SUBJECT, installation.CheckState.FINE, message)
 
 
 @building_block
-def second_factor_findings(ports: Ports) -> Iterator[CheckResult]:
+def second_factor_findings(ports: Ports) -> Iterator[installation.CheckResult]:
     """Whether all staff have the second factor that the shop requires; none while it doesn't."""
     query = select(models.Shop.second_factor_from, staff_without_second_factor().label("without"))
     with ports.database.reading() as session:
@@ -125,7 +113,7 @@ def second_factor_findings(ports: Ports) -> Iterator[CheckResult]:
         return
     if not row.without:
         message = "All active staff have the second factor that is required of them."
-        yield CheckResult(_FACTOR, CheckState.FINE, message)
+        yield installation.CheckResult(_FACTOR, installation.CheckState.FINE, message)
         return
     message = text(
         "{count:,} active staff member has no second factor, which is required from "
@@ -136,11 +124,11 @@ def second_factor_findings(ports: Ports) -> Iterator[CheckResult]:
         begins=begins,
     )
     remedy = f"Let them add one when they sign in to the console, or: {_NO_FACTOR}"
-    yield CheckResult(_FACTOR, CheckState.WARNING, message, remedy)
+    yield installation.CheckResult(_FACTOR, installation.CheckState.WARNING, message, remedy)
 
 
 @building_block
-def email_twin_findings(ports: Ports) -> Iterator[CheckResult]:
+def email_twin_findings(ports: Ports) -> Iterator[installation.CheckResult]:
     """Report accounts that have the same email in two spellings; nothing without any.
 
     They are from when those were different emails.
@@ -160,7 +148,7 @@ def email_twin_findings(ports: Ports) -> Iterator[CheckResult]:
         named=named,
     )
     remedy = "Give one of them another email: flask user update EMAIL --email NEW, or delete it"
-    yield CheckResult(_EMAIL, CheckState.WARNING, message, remedy)
+    yield installation.CheckResult(_EMAIL, installation.CheckState.WARNING, message, remedy)
 
 
 def _sign_in_problem(found: _StaffSignIns) -> tuple[str, str]:
@@ -264,74 +252,88 @@ def require_ready(ports: Ports, actor: Actor) -> None:
 
 
 @internal
-def run_checks(ports: Ports, actor: Actor) -> tuple[CheckResult, ...]:
+def run_checks(ports: Ports, actor: Actor) -> tuple[installation.CheckResult, ...]:
     """Check everything the installation depends on; skip checks that can't run."""
     return tuple(_findings(ports, actor))
 
 
-def _findings(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
+def _findings(ports: Ports, actor: Actor) -> Iterator[installation.CheckResult]:
     database = _database(ports)
     yield database
-    if database.state is CheckState.FAILED:
+    if database.state is installation.CheckState.FAILED:
         return
     yield _keys(ports)
     yield from _stored_secrets(ports, actor)
-    yield from replica_findings(ports)
-    yield from throttle_findings(ports)
+    yield from environment_checks.replica_findings(ports)
+    yield from environment_checks.throttle_findings(ports)
     yield from _clock(ports)
     yield from hold_findings(ports)
-    yield from worker_findings(ports)
-    yield from endpoint_findings(ports, actor)
-    yield mail_finding(ports)
-    yield from template_findings(ports)
-    yield from sender_finding(ports)
-    providers = tuple(provider_findings(ports, actor))
+    yield from environment_checks.worker_findings(ports)
+    yield from environment_checks.endpoint_findings(ports, actor)
+    yield environment_checks.mail_finding(ports)
+    yield from environment_checks.template_findings(ports)
+    yield from environment_checks.sender_finding(ports)
+    providers = tuple(environment_checks.provider_findings(ports, actor))
     yield from providers
-    broken = {finding.subject for finding in providers if finding.state is CheckState.FAILED}
+    broken = {
+        finding.subject for finding in providers if finding.state is installation.CheckState.FAILED
+    }
     works = any(finding.subject not in broken for finding in providers)
     yield sign_in_finding(ports, has_working_provider=works)
     yield from email_twin_findings(ports)
     yield from second_factor_findings(ports)
-    yield from forwarding_findings(ports)
+    yield from environment_checks.forwarding_findings(ports)
     yield from _audit_log(ports)
 
 
-def _database(ports: Ports) -> CheckResult:
+def _database(ports: Ports) -> installation.CheckResult:
     subject = "database"
     try:
         ports.schema.check()
         current = ports.schema.current()
-    except Unreachable as error:
+    except installation.Unreachable as error:
         remedy = "Check DATABASE_URL and that the database server is running."
-        return CheckResult(subject, CheckState.FAILED, str(error), remedy)
-    except SchemaBehind as error:
-        return CheckResult(subject, CheckState.FAILED, str(error), UPGRADE)
-    except SchemaAhead as error:
-        return CheckResult(subject, CheckState.FAILED, str(error), SCHEMA_AHEAD_REMEDY)
-    return CheckResult(subject, CheckState.FINE, f"Responding; its revision is {current}.")
+        return installation.CheckResult(
+            subject, installation.CheckState.FAILED, str(error), remedy
+        )
+    except installation.SchemaBehind as error:
+        return installation.CheckResult(
+            subject, installation.CheckState.FAILED, str(error), environment_checks.UPGRADE
+        )
+    except installation.SchemaAhead as error:
+        return installation.CheckResult(
+            subject, installation.CheckState.FAILED, str(error), installation.SCHEMA_AHEAD_REMEDY
+        )
+    return installation.CheckResult(
+        subject, installation.CheckState.FINE, f"Responding; its revision is {current}."
+    )
 
 
-def _keys(ports: Ports) -> CheckResult:
+def _keys(ports: Ports) -> installation.CheckResult:
     subject = "signing keys"
     try:
         key_ring = ring(ports)
         ports.keys.sign(key_ring.signer, {})
-    except KeyUnreadable as error:
+    except installation.KeyUnreadable as error:
         remedy = (
             "Restore SECRET_KEY, add its former value to SECRET_KEY_FALLBACKS, or run "
             "`flask keys rotate --force`."
         )
-        return CheckResult(subject, CheckState.FAILED, str(error), remedy)
+        return installation.CheckResult(
+            subject, installation.CheckState.FAILED, str(error), remedy
+        )
     active, count = key_ring.signer.public.kid, len(key_ring.ring.published)
     fixed = ports.keys.fixed()
     if fixed is not None and fixed.public.kid != active:
         message = f"RSA_PRIVATE_KEY holds a withdrawn key, which is ignored; {active} is active."
         remedy = "Set RSA_PRIVATE_KEY to another key, or remove it, and restart."
-        return CheckResult(subject, CheckState.WARNING, message, remedy)
-    return CheckResult(subject, CheckState.FINE, f"{active} is active; keys published: {count}.")
+        return installation.CheckResult(subject, installation.CheckState.WARNING, message, remedy)
+    return installation.CheckResult(
+        subject, installation.CheckState.FINE, f"{active} is active; keys published: {count}."
+    )
 
 
-def _stored_secrets(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
+def _stored_secrets(ports: Ports, actor: Actor) -> Iterator[installation.CheckResult]:
     subject = "stored secrets"
     counts = count_secrets(ports, actor)
     unreadable = [f"{count.name}: {count.unreadable}" for count in counts if count.unreadable]
@@ -339,17 +341,19 @@ def _stored_secrets(ports: Ports, actor: Actor) -> Iterator[CheckResult]:
     if unreadable:
         message = f"Not readable with this SECRET_KEY: {', '.join(unreadable)}."
         remedy = "Add the former SECRET_KEY to SECRET_KEY_FALLBACKS, or replace these secrets."
-        yield CheckResult(subject, CheckState.FAILED, message, remedy)
+        yield installation.CheckResult(subject, installation.CheckState.FAILED, message, remedy)
     if outdated:
         message = f"Readable only with SECRET_KEY_FALLBACKS: {', '.join(outdated)}."
-        yield CheckResult(subject, CheckState.WARNING, message, "Run `flask keys reseal`.")
+        yield installation.CheckResult(
+            subject, installation.CheckState.WARNING, message, "Run `flask keys reseal`."
+        )
     elif ports.encryption.has_former_keys() and not unreadable:
         message = "All secrets are encrypted with SECRET_KEY."
         remedy = "Remove SECRET_KEY_FALLBACKS once every process uses this SECRET_KEY."
-        yield CheckResult(subject, CheckState.FINE, message, remedy)
+        yield installation.CheckResult(subject, installation.CheckState.FINE, message, remedy)
 
 
-def _audit_log(ports: Ports) -> Iterator[CheckResult]:
+def _audit_log(ports: Ports) -> Iterator[installation.CheckResult]:
     """Warn of a log that is kept forever and has become long, by its keys: counting takes long."""
     if ports.configuration.audit_log_days:
         return
@@ -366,10 +370,12 @@ def _audit_log(ports: Ports) -> Iterator[CheckResult]:
     if last is not None and last - first >= _MANY_ENTRIES:
         message = f"It has up to {last - first + 1:,} entries, since {since:%F}, kept forever."
         remedy = "Export and delete old ones with `flask audit prune`, or set AUDIT_LOG_DAYS."
-        yield CheckResult("audit log", CheckState.WARNING, message, remedy)
+        yield installation.CheckResult(
+            "audit log", installation.CheckState.WARNING, message, remedy
+        )
 
 
-def _clock(ports: Ports) -> Iterator[CheckResult]:
+def _clock(ports: Ports) -> Iterator[installation.CheckResult]:
     with ports.database.reading() as session:
         theirs = _moment(session.scalar(select(func.current_timestamp())))
         newest = session.scalar(select(func.max(models.AuditEntry.at)))
@@ -378,12 +384,14 @@ def _clock(ports: Ports) -> Iterator[CheckResult]:
     subject = "clock"
     if abs(now - theirs) > _TOLERANCE:
         message = f"This machine's clock is {now:%F %T}, the database's {theirs:%F %T} (UTC)."
-        yield CheckResult(subject, CheckState.FAILED, message, remedy)
+        yield installation.CheckResult(subject, installation.CheckState.FAILED, message, remedy)
     elif newest is not None and newest > now + _TOLERANCE:
         message = f"The clock is {now:%F %T}, but a record has the time {newest:%F %T} (UTC)."
-        yield CheckResult(subject, CheckState.FAILED, message, remedy)
+        yield installation.CheckResult(subject, installation.CheckState.FAILED, message, remedy)
     else:
-        yield CheckResult(subject, CheckState.FINE, f"{now:%F %T} (UTC), same as the database.")
+        yield installation.CheckResult(
+            subject, installation.CheckState.FINE, f"{now:%F %T} (UTC), same as the database."
+        )
 
 
 def _moment(value: object) -> datetime:

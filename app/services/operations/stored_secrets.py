@@ -7,22 +7,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Text, cast, select, update
 
 from app import models
+from app.domain import keys
 from app.domain.authorization.actor import Actor
-from app.domain.keys import (
-    EMAIL_CODE,
-    FORM_ANSWER,
-    FORM_FIELDS,
-    FORM_SECRET,
-    OUTBOX_EVENT,
-    OUTBOX_MAIL,
-    PENDING_SIGN_IN,
-    PROVIDER_SECRET,
-    WEBHOOK_PAYLOAD,
-    WEBHOOK_SECRET,
-    authenticator_app_purpose,
-    refresh_token_purpose,
-    signing_key_purpose,
-)
 from app.ports import Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import internal
@@ -79,82 +65,85 @@ SECRET_COLUMNS = (
         "signing keys",
         models.SigningKey.kid,
         models.SigningKey.private_key,
-        lambda kid: [signing_key_purpose(kid)],
+        lambda kid: [keys.signing_key_purpose(kid)],
         models.SigningKey.kid,
     ),
     SecretColumn(
         "identity providers' client secrets",
         models.IdentityProvider.id,
         models.IdentityProvider.client_secret,
-        _fixed_purposes(PROVIDER_SECRET),
+        _fixed_purposes(keys.PROVIDER_SECRET),
     ),
     SecretColumn(
         "webhook secrets",
         models.Webhook.id,
         models.Webhook.secret,
-        _fixed_purposes(WEBHOOK_SECRET),
+        _fixed_purposes(keys.WEBHOOK_SECRET),
     ),
     SecretColumn(
         "replaced webhook secrets",
         models.Webhook.id,
         models.Webhook.old_secret,
-        _fixed_purposes(WEBHOOK_SECRET),
+        _fixed_purposes(keys.WEBHOOK_SECRET),
     ),
     SecretColumn(
         "identity providers' refresh tokens",
         models.Session.id,
         models.Session.provider_refresh_token,
-        lambda token: [refresh_token_purpose(token)],
+        lambda token: [keys.refresh_token_purpose(token)],
         models.Session.token,
     ),
     SecretColumn(
         "authenticator apps",
         models.AuthenticatorApp.user_id,
         models.AuthenticatorApp.secret,
-        lambda user_id: [authenticator_app_purpose(user_id)],
+        lambda user_id: [keys.authenticator_app_purpose(user_id)],
     ),
     SecretColumn(
         "authenticator apps being set up",
         models.AuthenticatorApp.user_id,
         models.AuthenticatorApp.pending_secret,
-        lambda user_id: [authenticator_app_purpose(user_id)],
+        lambda user_id: [keys.authenticator_app_purpose(user_id)],
     ),
     SecretColumn(
-        "codes by email", models.EmailCode.id, models.EmailCode.sealed, _fixed_purposes(EMAIL_CODE)
+        "codes by email",
+        models.EmailCode.id,
+        models.EmailCode.sealed,
+        _fixed_purposes(keys.EMAIL_CODE),
     ),
     SecretColumn(
         "pending SSO sign-ins",
         models.OidcState.digest,
         models.OidcState.sealed,
-        _fixed_purposes(PENDING_SIGN_IN),
+        _fixed_purposes(keys.PENDING_SIGN_IN),
     ),
     SecretColumn(
         "events with links",
         models.OutboxEvent.id,
         models.OutboxEvent.sealed,
-        _fixed_purposes(OUTBOX_EVENT),
+        _fixed_purposes(keys.OUTBOX_EVENT),
     ),
     SecretColumn(
         "deliveries with links",
         models.Delivery.id,
         models.Delivery.payload,
-        _fixed_purposes(WEBHOOK_PAYLOAD),
+        _fixed_purposes(keys.WEBHOOK_PAYLOAD),
         prefix=ENCRYPTED_PREFIX,
     ),
     SecretColumn(
-        "mails", models.OutboxMail.id, models.OutboxMail.sealed, _fixed_purposes(OUTBOX_MAIL)
+        "mails", models.OutboxMail.id, models.OutboxMail.sealed, _fixed_purposes(keys.OUTBOX_MAIL)
     ),
     SecretColumn(
         "submitted forms",
         models.FormSubmission.key,
         models.FormSubmission.encrypted_secret,
-        _fixed_purposes(FORM_SECRET, FORM_FIELDS),
+        _fixed_purposes(keys.FORM_SECRET, keys.FORM_FIELDS),
     ),
     SecretColumn(
         "answers to forms",
         models.FormAnswer.key,
         models.FormAnswer.encrypted_answer,
-        _fixed_purposes(FORM_ANSWER),
+        _fixed_purposes(keys.FORM_ANSWER),
     ),
 )
 

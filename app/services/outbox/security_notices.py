@@ -7,15 +7,7 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from app import models
-from app.domain.accounts.email_links import (
-    LIFETIMES,
-    NOT_ME_PURPOSES,
-    TOKEN_LENGTH,
-    AccountState,
-    LinkPurpose,
-    digest_of,
-    state_of,
-)
+from app.domain.accounts import email_links
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.mails.mail import Mail, MailKind, unlinked
 from app.domain.mails.values import NO_DEVICE, device_values, moment_values
@@ -56,7 +48,7 @@ def notify(
     notice = {"kind": kind.value, **_time_and_place(ports, actor, known=in_its_name), **values}
     token = ""
     if in_its_name and kind is not MailKind.ACCOUNT_SECURED:
-        token = store_link(ports, session, user, LinkPurpose.NOT_ME, notice=notice)
+        token = store_link(ports, session, user, email_links.LinkPurpose.NOT_ME, notice=notice)
     _send(ports, session, user, user.email, notice, token)
 
 
@@ -85,7 +77,7 @@ def notify_email_change(
     if not _is_by_owner(actor, user):
         _drop_notice_links(session, user.id)
     elif can_restore:
-        purpose = LinkPurpose.RESTORE_EMAIL
+        purpose = email_links.LinkPurpose.RESTORE_EMAIL
         token = store_link(ports, session, user, purpose, old_email, notice)
     _send(ports, session, user, old_email, notice, token)
 
@@ -95,7 +87,9 @@ def _drop_notice_links(session: Session, user_id: int) -> None:
     session.execute(
         delete(models.AccountLink).where(
             models.AccountLink.user_id == user_id,
-            models.AccountLink.purpose.in_([purpose.value for purpose in NOT_ME_PURPOSES]),
+            models.AccountLink.purpose.in_(
+                [purpose.value for purpose in email_links.NOT_ME_PURPOSES]
+            ),
         )
     )
 
@@ -119,7 +113,7 @@ def store_link(
     ports: Ports,
     session: Session,
     user: models.User,
-    purpose: LinkPurpose,
+    purpose: email_links.LinkPurpose,
     email: str = "",
     notice: Mapping[str, str] = _NO_VALUES,
 ) -> str:
@@ -127,27 +121,27 @@ def store_link(
 
     ``email`` is the one that the link gives to the account, ``notice`` what its mail is about.
     """
-    token = ports.randomness.token(TOKEN_LENGTH)
+    token = ports.randomness.token(email_links.TOKEN_LENGTH)
     now = ports.clock.now()
     session.add(
         models.AccountLink(
             user_id=user.id,
             purpose=purpose.value,
-            digest=digest_of(token),
-            state=state_of(purpose, account_state(user)),
+            digest=email_links.digest_of(token),
+            state=email_links.state_of(purpose, account_state(user)),
             new_email=email,
             notice=dict(notice),
             created_at=now,
-            expires_at=now + LIFETIMES[purpose],
+            expires_at=now + email_links.LIFETIMES[purpose],
         )
     )
     return token
 
 
 @building_block
-def account_state(user: models.User) -> AccountState:
+def account_state(user: models.User) -> email_links.AccountState:
     """Return what links to the account of ``user`` depend on."""
-    return AccountState(
+    return email_links.AccountState(
         email=user.email,
         password_hash=user.password_hash,
         is_active=user.is_active,

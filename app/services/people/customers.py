@@ -29,21 +29,8 @@ from app.services.authorization.register import building_block, requires
 from app.services.identity.stored_metadata import Pairs
 from app.services.identity.users import BeforeDeletion, ignore_deletion, load_user, snapshot_of
 from app.services.outbox.publisher import add_event
+from app.services.people import users
 from app.services.people.directory import has_reference
-from app.services.people.users import (
-    MAX_BULK_IDS,
-    Changed,
-    Details,
-    NewUser,
-    about_user,
-    bulk_keys,
-    change_details,
-    detail_facts,
-    detail_problems,
-    emails_unique,
-    invite,
-    store_user,
-)
 from app.services.sign_in.sessions import end_sessions
 
 _MISSING = Problem("NOT_FOUND", "There is no such customer.", "id")
@@ -93,7 +80,7 @@ class CustomerChange:
 
     customer_id: str | None
     external_reference: str | None
-    details: Details
+    details: users.Details
     customer_type: str | None = None
     addresses: DefaultAddresses = NO_ADDRESSES
 
@@ -126,7 +113,7 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
     problems.append(_type_problem(new.customer_type))
     refuse_any(*problems)
     language = present(new.language_code, "")
-    new_user = NewUser(
+    new_user = users.NewUser(
         email,
         new.first_name,
         new.last_name,
@@ -138,12 +125,12 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
         metadata=new.metadata,
         private_metadata=new.private_metadata,
     )
-    unique = emails_unique(ports, email, new.external_reference)
+    unique = users.emails_unique(ports, email, new.external_reference)
     with unique, ports.database.transaction() as session:
-        user = store_user(ports, actor, session, new_user)
+        user = users.store_user(ports, actor, session, new_user)
         save_defaults(ports, actor, session, user.id, new.addresses)
         if new.redirect_url and user.is_active:
-            invite(ports, actor, session, user, new.redirect_url)
+            users.invite(ports, actor, session, user, new.redirect_url)
         return load_user(session, user.id)
 
 
@@ -152,7 +139,7 @@ def update_customer(
     ports: Ports,
     actor: Actor,
     customer_id: str | None,
-    details: Details,
+    details: users.Details,
     *,
     customer_type: str | None = None,
     addresses: DefaultAddresses = NO_ADDRESSES,
@@ -166,8 +153,8 @@ def update_customer(
     """
     key, field = _key(ports, customer_id, external_reference)
     change = CustomerChange(customer_id, external_reference, details, customer_type, addresses)
-    refuse_any(*detail_problems(details), _type_problem(customer_type))
-    unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
+    refuse_any(*users.detail_problems(details), _type_problem(customer_type))
+    unique = users.emails_unique(ports, details.wanted_email or "", details.wanted_reference)
     with unique, ports.database.transaction(account(key)) as session:
         return _change(ports, actor, session, key, field, change)
 
@@ -179,9 +166,9 @@ def _change(
     user = _find(session, key, field)
     if user.is_staff:
         raise Refused(replace(_MISSING, field=field))
-    require_unchanged(change.details.seen, detail_facts(user))
-    changed = Changed({}, {})
-    change_details(ports, actor, session, user, change.details, changed)
+    require_unchanged(change.details.seen, users.detail_facts(user))
+    changed = users.Changed({}, {})
+    users.change_details(ports, actor, session, user, change.details, changed)
     changed.after.update(save_defaults(ports, actor, session, key, change.addresses))
     active = change.details.is_active
     if isinstance(active, bool) and active is not user.is_active:
@@ -207,8 +194,8 @@ def update_customers(
     Each has the problems that ``update_customer`` refuses, and DUPLICATED_INPUT_ITEM if it is
     named twice. Refuses INVALID on ``customers`` for more than ``MAX_BULK_IDS``.
     """
-    if len(changes) > MAX_BULK_IDS:
-        values = {"max_customers": MAX_BULK_IDS}
+    if len(changes) > users.MAX_BULK_IDS:
+        values = {"max_customers": users.MAX_BULK_IDS}
         message = "Use at most {max_customers} customers."
         raise Refused(Problem("INVALID", message, "customers", values=values))
     named = [_named(ports, change) for change in changes]
@@ -263,9 +250,9 @@ def _change_named(
     problems: list[Problem] = []
     while change is not None:
         details = change.details
-        unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
+        unique = users.emails_unique(ports, details.wanted_email or "", details.wanted_reference)
         try:
-            refuse_any(*detail_problems(details), _type_problem(change.customer_type))
+            refuse_any(*users.detail_problems(details), _type_problem(change.customer_type))
             with unique, session.begin_nested():
                 user = _change(ports, actor, session, named.key, named.field, change)
             return ChangedCustomer(user, tuple(problems))
@@ -329,14 +316,14 @@ def delete_customers(
     Returns how many, and why the others weren't, on ``ids`` with the user. Refuses INVALID on
     ``ids`` for more than ``MAX_IDS``, NOT_FOUND for IDs of other types.
     """
-    keys = bulk_keys(customer_ids)
+    keys = users.bulk_keys(customer_ids)
     refusals: list[Problem] = []
     with ports.database.transaction(*map(account, keys)) as session:
         for key in keys:
             try:
                 remove_customer(ports, actor, session, key, field="ids")
             except Refused as refused:
-                refusals += (about_user(problem, key) for problem in refused.problems)
+                refusals += (users.about_user(problem, key) for problem in refused.problems)
     return len(keys) - len(refusals), tuple(refusals)
 
 

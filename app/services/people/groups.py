@@ -40,26 +40,10 @@ from app.services.identity.permission_holders import join, leave, lock_grants, p
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.outbox.publisher import add_event
-from app.services.people.stored_groups import (
-    GROUPS,
-    MEMBERS,
-    UNIQUE,
-    add_group_channels,
-    add_group_permissions,
-    existing_channels,
-    group_snapshot,
-    guard_channels,
-    is_taken,
-    load_group,
-    load_manageable_group,
-    manageable_groups,
-    manageable_staff,
-    name_problem,
-    to_group,
-)
+from app.services.people import stored_groups
 
 _BY_NAME = (models.Group.name, models.Group.id)
-_BY_MEMBERS = (MEMBERS, models.Group.id)
+_BY_MEMBERS = (stored_groups.MEMBERS, models.Group.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +92,15 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
     Channels of a group that isn't restricted are ignored, as in Saleor.
     """
     name = new.name.strip()
-    refuse_any(name_problem(name), grant_problem(actor, new.permissions, "addPermissions"))
+    refuse_any(
+        stored_groups.name_problem(name), grant_problem(actor, new.permissions, "addPermissions")
+    )
     try:
         return _store(ports, actor, name, new)
     except IntegrityError:
         with ports.database.reading() as session:
-            if is_taken(session, name):  # another request was quicker
-                raise Refused(UNIQUE) from None
+            if stored_groups.is_taken(session, name):  # another request was quicker
+                raise Refused(stored_groups.UNIQUE) from None
         raise
 
 
@@ -126,13 +112,15 @@ def list_groups(
     if not is_searchable(filter_.search):
         return empty_page()
     # There are few groups: reading them all is quicker than any index would be.
-    query = GROUPS.where(contains_text(models.Group.name, filter_.search.strip()))
+    query = stored_groups.GROUPS.where(contains_text(models.Group.name, filter_.search.strip()))
     if filter_.ids is not None:
         query = query.where(models.Group.id.in_(filtered_keys(filter_.ids, "Group")))
     columns = _BY_MEMBERS if filter_.by_members else _BY_NAME
     order = Order(columns, descending=filter_.descending)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_group, select(models.Group.id))
+        return read_page(
+            ports, session, query, order, page, stored_groups.to_group, select(models.Group.id)
+        )
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -143,8 +131,8 @@ def show_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup | N
     """
     key = key_of(group_id, "Group")
     with ports.database.reading() as session:
-        row = session.execute(GROUPS.where(models.Group.id == key)).one_or_none()
-    return None if row is None else to_group(row)
+        row = session.execute(stored_groups.GROUPS.where(models.Group.id == key)).one_or_none()
+    return None if row is None else stored_groups.to_group(row)
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -152,7 +140,7 @@ def groups_by_key(
     ports: Ports, _actor: Actor, keys: Collection[int]
 ) -> tuple[PermissionGroup, ...]:
     """Return the groups of those keys, in one statement."""
-    return read_by_keys(ports, GROUPS, models.Group.id, keys, to_group)
+    return read_by_keys(ports, stored_groups.GROUPS, models.Group.id, keys, stored_groups.to_group)
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -160,8 +148,10 @@ def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group
     """The groups with exactly these names; refuses NOT_FOUND on ``group`` for any other name."""
     name_set = frozenset(names)
     with ports.database.reading() as session:
-        rows = session.execute(GROUPS.where(models.Group.name.in_(filter(is_storable, name_set))))
-        groups = [to_group(row) for row in rows]
+        rows = session.execute(
+            stored_groups.GROUPS.where(models.Group.name.in_(filter(is_storable, name_set)))
+        )
+        groups = [stored_groups.to_group(row) for row in rows]
     missing = sorted(name_set - {group.name for group in groups})
     if missing:
         values = {"missing": ", ".join(map(repr, missing))}
@@ -195,22 +185,24 @@ def list_members(
 def all_groups(ports: Ports) -> tuple[PermissionGroup, ...]:
     """Return every group by name, for computing what a person can manage."""
     with ports.database.reading() as session:
-        return tuple(map(to_group, session.execute(GROUPS.order_by(*_BY_NAME))))
+        return tuple(
+            map(stored_groups.to_group, session.execute(stored_groups.GROUPS.order_by(*_BY_NAME)))
+        )
 
 
 def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGroup:
     with ports.database.transaction() as session:
         lock_grants(session)
-        users = manageable_staff(actor, session, new.users, "addUsers", adding=True)
-        if is_taken(session, name):
-            raise Refused(UNIQUE)
+        users = stored_groups.manageable_staff(actor, session, new.users, "addUsers", adding=True)
+        if stored_groups.is_taken(session, name):
+            raise Refused(stored_groups.UNIQUE)
         channels = _new_channels(actor, session, new)
         group = models.Group(name=name, is_channel_restricted=new.is_restricted)
         session.add(group)
         session.flush()
-        add_group_permissions(session, group.id, new.permissions)
-        add_group_channels(session, group.id, channels or ())
-        with guard_channels(actor, session, users, "addUsers"):
+        stored_groups.add_group_permissions(session, group.id, new.permissions)
+        stored_groups.add_group_channels(session, group.id, channels or ())
+        with stored_groups.guard_channels(actor, session, users, "addUsers"):
             join(session, users=users, groups=[group.id])
         add_event(ports, actor, session, PermissionGroupCreated(group.id))
         after: dict[str, object] = {
@@ -221,7 +213,7 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
         if users:
             after["users"] = sorted(users)
         record(ports, actor, session, Change("group.create", "Group", group.id, name, after=after))
-        return load_group(session, group.id)
+        return stored_groups.load_group(session, group.id)
 
 
 def _new_channels(actor: Actor, session: Session, new: NewGroup) -> frozenset[int] | None:
@@ -229,7 +221,7 @@ def _new_channels(actor: Actor, session: Session, new: NewGroup) -> frozenset[in
     if not new.is_restricted:
         refuse_any(channel_problem(actor, None, "restrictedAccessToChannels"))
         return None
-    channels = existing_channels(session, new.channels, "addChannels")
+    channels = stored_groups.existing_channels(session, new.channels, "addChannels")
     refuse_any(channel_problem(actor, channels, "addChannels"))
     return channels
 
@@ -291,8 +283,8 @@ def update_group(
         return _update(ports, actor, key, name, changes)
     except IntegrityError:
         with ports.database.reading() as session:
-            if not isinstance(name, Absent) and is_taken(session, name):
-                raise Refused(UNIQUE) from None
+            if not isinstance(name, Absent) and stored_groups.is_taken(session, name):
+                raise Refused(stored_groups.UNIQUE) from None
         raise
 
 
@@ -307,16 +299,16 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
     key = key_of(group_id, "Group")
     with ports.database.transaction() as session:
         lock_grants(session)
-        group = load_manageable_group(actor, session, key)
+        group = stored_groups.load_manageable_group(actor, session, key)
         members = _members(session, key)
         with (
-            guard_channels(actor, session, members, "id"),
+            stored_groups.guard_channels(actor, session, members, "id"),
             prevent_unmanageable(actor, session, "id"),
         ):
             session.delete(session.get_one(models.Group, key))
         if actor.user_id in members:
             _require_another_group(actor, session, "id")
-        snapshot = group_snapshot(group, members)
+        snapshot = stored_groups.group_snapshot(group, members)
         add_event(ports, actor, session, PermissionGroupDeleted(key, snapshot=snapshot))
         before = {name: snapshot[name] for name in ("permissions", "users")}
         change = Change("group.delete", "Group", key, group.name, before=before)
@@ -330,7 +322,7 @@ def _require_valid(actor: Actor, name: str | Absent, changes: GroupChanges) -> N
         duplicate_problem(added, removed, "permissions", "permissions"),
         duplicate_problem(changes.add_users, changes.remove_users, "users", "users"),
         duplicate_problem(changes.add_channels, changes.remove_channels, "channels", "channels"),
-        None if isinstance(name, Absent) else name_problem(name),
+        None if isinstance(name, Absent) else stored_groups.name_problem(name),
         grant_problem(actor, added, "addPermissions"),
         withdrawal_problem(actor, removed, "removePermissions"),
     )
@@ -341,21 +333,23 @@ def _update(
 ) -> PermissionGroup:
     with ports.database.transaction() as session:
         lock_grants(session)
-        group = load_manageable_group(actor, session, key)
+        group = stored_groups.load_manageable_group(actor, session, key)
         old_members = _members(session, key)
         require_unchanged(changes.seen, group_facts(group, old_members))
         before: dict[str, object] = {}
         after: dict[str, object] = {}
         if not isinstance(name, Absent) and name != group.name:
-            if is_taken(session, name):
-                raise Refused(UNIQUE)
+            if stored_groups.is_taken(session, name):
+                raise Refused(stored_groups.UNIQUE)
             session.get_one(models.Group, key).name = name
             before["name"], after["name"] = group.name, name
         granted = _change_permissions(actor, session, group, changes)
         if granted != group.permissions:
             before["permissions"] = sorted(permission.value for permission in group.permissions)
             after["permissions"] = sorted(permission.value for permission in granted)
-        with guard_channels(actor, session, old_members, _channel_field(group, changes)):
+        with stored_groups.guard_channels(
+            actor, session, old_members, _channel_field(group, changes)
+        ):
             channels = _change_channels(actor, session, group, changes)
         if channels != group.channel_ids:
             before["channels"] = _sorted(group.channel_ids)
@@ -363,7 +357,7 @@ def _update(
         members = _change_members(actor, session, key, changes, old_members)
         if members != old_members:
             before["users"], after["users"] = sorted(old_members), sorted(members)
-        changed = load_group(session, key)
+        changed = stored_groups.load_group(session, key)
         if after:
             add_event(ports, actor, session, PermissionGroupUpdated(key))
             change = Change("group.update", "Group", key, changed.name, before, after)
@@ -374,7 +368,9 @@ def _update(
 def _change_permissions(
     actor: Actor, session: Session, group: PermissionGroup, changes: GroupChanges
 ) -> frozenset[Permission]:
-    add_group_permissions(session, group.id, changes.add_permissions - group.permissions)
+    stored_groups.add_group_permissions(
+        session, group.id, changes.add_permissions - group.permissions
+    )
     going = changes.remove_permissions & group.permissions
     if going:
         with prevent_unmanageable(actor, session, "removePermissions"):
@@ -400,8 +396,8 @@ def _change_channels(
             session.get_one(models.Group, group.id).is_channel_restricted = False
             session.execute(delete(models.GroupChannel).where(of_group))
         return None
-    added = existing_channels(session, changes.add_channels, "addChannels")
-    removed = existing_channels(session, changes.remove_channels, "removeChannels")
+    added = stored_groups.existing_channels(session, changes.add_channels, "addChannels")
+    removed = stored_groups.existing_channels(session, changes.remove_channels, "removeChannels")
     refuse_any(
         channel_problem(actor, added, "addChannels"),
         channel_problem(actor, removed, "removeChannels"),
@@ -411,7 +407,7 @@ def _change_channels(
     session.execute(
         delete(models.GroupChannel).where(of_group, models.GroupChannel.channel_id.in_(removed))
     )
-    add_group_channels(session, group.id, added - before)
+    stored_groups.add_group_channels(session, group.id, added - before)
     return (before | added) - removed
 
 
@@ -442,10 +438,14 @@ def _change_members(
     actor: Actor, session: Session, key: int, changes: GroupChanges, members: frozenset[int]
 ) -> frozenset[int]:
     # Both are looked up before either is done: what one joins by this does not stop the other.
-    joining = manageable_staff(actor, session, changes.add_users, "addUsers", adding=True)
-    leaving = manageable_staff(actor, session, changes.remove_users, "removeUsers", adding=False)
+    joining = stored_groups.manageable_staff(
+        actor, session, changes.add_users, "addUsers", adding=True
+    )
+    leaving = stored_groups.manageable_staff(
+        actor, session, changes.remove_users, "removeUsers", adding=False
+    )
     leaving &= members
-    with guard_channels(actor, session, joining, "addUsers"):
+    with stored_groups.guard_channels(actor, session, joining, "addUsers"):
         join(session, users=joining, groups=[key])
     if leaving:
         _remove(actor, session, key, leaving, "removeUsers")
@@ -456,7 +456,7 @@ def _remove(
     actor: Actor, session: Session, key: int, leaving: Collection[int], field: str
 ) -> None:
     with (
-        guard_channels(actor, session, leaving, field),
+        stored_groups.guard_channels(actor, session, leaving, field),
         prevent_unmanageable(actor, session, field),
     ):
         leave(session, users=leaving, groups=[key])
@@ -476,10 +476,10 @@ def remove_members(
         message = "Only people who manage staff can remove members from groups."
         raise Refused(Problem("OUT_OF_SCOPE_PERMISSION", message, field))
     group_id = to_global_id("Group", key)
-    manageable_groups(actor, session, [group_id], field)
+    stored_groups.manageable_groups(actor, session, [group_id], field)
     ids = [to_global_id("User", user) for user in users]
     members = _members(session, key)
-    leaving = manageable_staff(actor, session, ids, field, adding=False) & members
+    leaving = stored_groups.manageable_staff(actor, session, ids, field, adding=False) & members
     if not leaving:
         return
     _remove(actor, session, key, leaving, field)

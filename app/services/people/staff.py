@@ -34,22 +34,9 @@ from app.services.identity.users import (
     stored_email,
 )
 from app.services.outbox.publisher import add_event
+from app.services.people import users
 from app.services.people.stored_groups import manageable_groups
 from app.services.people.user_status import switch_active
-from app.services.people.users import (
-    UNIQUE,
-    Changed,
-    Details,
-    NewUser,
-    about_user,
-    bulk_keys,
-    change_details,
-    detail_facts,
-    detail_problems,
-    emails_unique,
-    invite,
-    store_user,
-)
 from app.services.sign_in.reauthentication import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
 
@@ -81,7 +68,7 @@ class StaffChanges:
     ``details.seen`` can have ``groups`` and ``permissions`` too, as the audit log has them.
     """
 
-    details: Details = field(default_factory=Details)
+    details: users.Details = field(default_factory=users.Details)
     add_groups: tuple[str, ...] = ()
     remove_groups: tuple[str, ...] = ()
     add_permissions: frozenset[Permission] = frozenset()
@@ -108,7 +95,7 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
         problems.append(redirect_refusal(ports, new.redirect_url))
     refuse_any(*problems)
     with (
-        emails_unique(ports, email),
+        users.emails_unique(ports, email),
         ports.database.transaction(Subject(SubjectKind.EMAIL, email)) as session,
     ):
         lock_grants(session)
@@ -124,7 +111,7 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
             require_manageable(actor, load_user(session, existing.id))
             user = existing
         else:
-            new_user = NewUser(
+            new_user = users.NewUser(
                 email,
                 new.first_name,
                 new.last_name,
@@ -135,9 +122,9 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
                 metadata=new.metadata,
                 private_metadata=new.private_metadata,
             )
-            user = store_user(ports, actor, session, new_user)
+            user = users.store_user(ports, actor, session, new_user)
         if new.redirect_url and user.password_hash is None and user.is_active:
-            invite(ports, actor, session, user, new.redirect_url)
+            users.invite(ports, actor, session, user, new.redirect_url)
         return load_user(session, user.id)
 
 
@@ -164,14 +151,14 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
     key = key_of(staff_id, "User")
     added, removed = changes.add_permissions, changes.remove_permissions
     refuse_any(
-        *detail_problems(changes.details),
+        *users.detail_problems(changes.details),
         duplicate_problem(changes.add_groups, changes.remove_groups, None, "groups"),
         duplicate_problem(added, removed, "permissions", "permissions"),
         grant_problem(actor, added, "addPermissions"),
         withdrawal_problem(actor, removed, "removePermissions"),
     )
     details = changes.details
-    unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
+    unique = users.emails_unique(ports, details.wanted_email or "", details.wanted_reference)
     with unique, ports.database.transaction(account(key)) as session:
         lock_grants(session)
         stored = _find(session, key)
@@ -180,14 +167,14 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
             raise Refused(_MISSING)
         require_manageable(actor, user)
         require_unchanged(changes.details.seen, _facts(session, stored, user))
-        changed = Changed({}, {})
+        changed = users.Changed({}, {})
         _change_groups(actor, session, user, changes, changed)
         _change_permissions(actor, session, user, changes, changed)
         active = details.is_active
         if isinstance(active, bool) and active is not user.is_active:
             switch_active(ports, actor, session, user, active=active)
             changed.add("is_active", user.is_active, active)
-        change_details(ports, actor, session, stored, details, changed)
+        users.change_details(ports, actor, session, stored, details, changed)
         if changed.after:
             stored.updated_at = ports.clock.now()
             add_event(ports, actor, session, StaffUpdated(key))
@@ -219,14 +206,14 @@ def delete_several_staff(ports: Ports, actor: Actor, staff_ids: Collection[str])
 
     Refuses on ``ids`` what ``delete_staff`` does, INVALID for more than ``MAX_IDS``.
     """
-    keys = bulk_keys(staff_ids)
+    keys = users.bulk_keys(staff_ids)
     with ports.database.transaction(*map(account, keys)) as session:
         lock_grants(session)
         for key in keys:
             try:
                 remove_staff(ports, actor, session, key)
             except Refused as refused:
-                raise Refused(*(about_user(one, key) for one in refused.problems)) from None
+                raise Refused(*(users.about_user(one, key) for one in refused.problems)) from None
     return len(keys)
 
 
@@ -273,7 +260,7 @@ def _promote(
     be someone else's, so it is cleared; so is every identity with an unverified email.
     """
     if user.is_staff:
-        raise Refused(UNIQUE)
+        raise Refused(users.UNIQUE)
     make_staff(ports, actor, session, user)
     user.first_name = new.first_name or user.first_name
     user.last_name = new.last_name or user.last_name
@@ -302,7 +289,7 @@ def _promote(
 
 
 def _change_groups(
-    actor: Actor, session: Session, user: User, changes: StaffChanges, changed: Changed
+    actor: Actor, session: Session, user: User, changes: StaffChanges, changed: users.Changed
 ) -> None:
     added = manageable_groups(actor, session, changes.add_groups, "addGroups")
     removed = manageable_groups(actor, session, changes.remove_groups, "removeGroups")
@@ -317,7 +304,7 @@ def _change_groups(
 
 
 def _change_permissions(
-    actor: Actor, session: Session, user: User, changes: StaffChanges, changed: Changed
+    actor: Actor, session: Session, user: User, changes: StaffChanges, changed: users.Changed
 ) -> None:
     """Grant and withdraw permissions that ``user`` holds directly; their groups stay."""
     before = _direct_permissions(session, user.id)
@@ -347,7 +334,7 @@ def _direct_permissions(session: Session, user_id: int) -> frozenset[Permission]
 def _facts(session: Session, stored: models.User, user: User) -> dict[str, object]:
     """Return what ``update_staff`` changes, as the audit log has it."""
     return {
-        **detail_facts(stored),
+        **users.detail_facts(stored),
         "groups": sorted(group.id for group in user.groups),
         "permissions": sorted(_direct_permissions(session, user.id)),
     }

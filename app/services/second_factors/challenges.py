@@ -11,20 +11,8 @@ from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import second_factors
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.second_factors import (
-    CHALLENGE_LIFETIME,
-    CHALLENGE_TOKEN_LENGTH,
-    MAX_CHALLENGE_FAILURES,
-    AuthenticationMethod,
-    Challenge,
-    ChallengePurpose,
-    SecondFactorType,
-    digest_of_challenge,
-    methods_with_proof,
-    read_methods,
-    write_methods,
-)
 from app.domain.shop.settings import StaffSecondFactor
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.values.errors import Problem, Refused
@@ -54,7 +42,7 @@ class PendingSession:
 class SecondFactorRequired(Refused):
     """The first factor was right; the sign-in goes on with ``challenge``."""
 
-    def __init__(self, challenge: Challenge, *, for_staff: bool = False) -> None:
+    def __init__(self, challenge: second_factors.Challenge, *, for_staff: bool = False) -> None:
         super().__init__(_REQUIRED)
         self.challenge = challenge
         self.for_staff = for_staff
@@ -64,20 +52,20 @@ class SecondFactorRequired(Refused):
 def ask(
     ports: Ports,
     session: Session,
-    purpose: ChallengePurpose,
+    purpose: second_factors.ChallengePurpose,
     *,
     user_id: int | None = None,
     session_id: int | None = None,
-    types: tuple[SecondFactorType, ...] = (),
+    types: tuple[second_factors.SecondFactorType, ...] = (),
     pending: PendingSession | None = None,
-) -> Challenge:
+) -> second_factors.Challenge:
     """Store a new challenge in the transaction of ``session``; only its client gets the token."""
     now = ports.clock.now()
-    token = ports.randomness.token(CHALLENGE_TOKEN_LENGTH)
+    token = ports.randomness.token(second_factors.CHALLENGE_TOKEN_LENGTH)
     begins = pending or PendingSession()
     session.add(
         models.SecondFactorChallenge(
-            digest=digest_of_challenge(token),
+            digest=second_factors.digest_of_challenge(token),
             purpose=purpose.value,
             user_id=user_id,
             session_id=session_id,
@@ -87,23 +75,23 @@ def ask(
             lifetime=None if begins.lifetime is None else int(begins.lifetime.total_seconds()),
             audience=write_audience(begins.audience),
             created_at=now,
-            expires_at=now + CHALLENGE_LIFETIME,
+            expires_at=now + second_factors.CHALLENGE_LIFETIME,
         )
     )
-    return Challenge(token, now + CHALLENGE_LIFETIME, types)
+    return second_factors.Challenge(token, now + second_factors.CHALLENGE_LIFETIME, types)
 
 
 @building_block
 def is_open(
-    ports: Ports, token: str, *purposes: ChallengePurpose
+    ports: Ports, token: str, *purposes: second_factors.ChallengePurpose
 ) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions of the challenge of ``token`` for as long as it takes answers."""
     challenge = models.SecondFactorChallenge
     return (
-        challenge.digest == digest_of_challenge(token),
+        challenge.digest == second_factors.digest_of_challenge(token),
         challenge.purpose.in_([purpose.value for purpose in purposes]),
         challenge.expires_at > ports.clock.now(),
-        challenge.failures < MAX_CHALLENGE_FAILURES,
+        challenge.failures < second_factors.MAX_CHALLENGE_FAILURES,
     )
 
 
@@ -117,7 +105,7 @@ def place_of(stored: models.SecondFactorChallenge) -> SignInPlace:
 
 @building_block
 def count_answer(
-    ports: Ports, session: Session, purpose: ChallengePurpose, token: str
+    ports: Ports, session: Session, purpose: second_factors.ChallengePurpose, token: str
 ) -> models.SecondFactorChallenge:
     """Count an answer before it is looked at, and return its challenge.
 
@@ -174,7 +162,9 @@ def read_audience(stored: models.SecondFactorChallenge | models.EmailCode) -> st
 
 
 @building_block
-def add_method(session: Session, actor: Actor, method: AuthenticationMethod) -> None:
+def add_method(
+    session: Session, actor: Actor, method: second_factors.AuthenticationMethod
+) -> None:
     """Note in the caller's session that its person has just added a second factor."""
     stored = session.get(models.Session, actor.session_id or 0, with_for_update=True)
     if stored is not None:
@@ -182,11 +172,15 @@ def add_method(session: Session, actor: Actor, method: AuthenticationMethod) -> 
 
 
 @building_block
-def add_factor_method(stored: models.Session, method: AuthenticationMethod) -> tuple[str, ...]:
+def add_factor_method(
+    stored: models.Session, method: second_factors.AuthenticationMethod
+) -> tuple[str, ...]:
     """Note a second factor in a locked session; return its authentication methods from now on."""
     by_password = stored.origin == SessionOrigin.PASSWORD.value
-    amr = methods_with_proof(read_methods(stored.amr), method, by_password=by_password)
-    stored.amr = write_methods(amr)
+    amr = second_factors.methods_with_proof(
+        second_factors.read_methods(stored.amr), method, by_password=by_password
+    )
+    stored.amr = second_factors.write_methods(amr)
     return amr
 
 

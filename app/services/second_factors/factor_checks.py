@@ -12,21 +12,11 @@ from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import second_factors
 from app.domain.authorization.actor import Actor
 from app.domain.keys import authenticator_app_purpose
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import passkey_values
-from app.domain.second_factors import (
-    RECOVERY_BYTES,
-    AuthenticationMethod,
-    ChallengePurpose,
-    SecondFactorType,
-    find_step,
-    make_recovery_codes,
-    read_one_time_code,
-    read_recovery_code,
-    selector_of,
-)
 from app.domain.urls.web_urls import RelyingParty, relying_party
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
@@ -47,7 +37,9 @@ HashedCode = tuple[str, str]
 @building_block
 def hash_new_codes(ports: Ports) -> list[HashedCode]:
     """Make a set of recovery codes; never inside a transaction, because hashing is slow."""
-    codes = make_recovery_codes(ports.randomness.secret(RECOVERY_BYTES))
+    codes = second_factors.make_recovery_codes(
+        ports.randomness.secret(second_factors.RECOVERY_BYTES)
+    )
     return [(code, ports.passwords.hash(code)) for code in codes]
 
 
@@ -81,7 +73,10 @@ def replace_codes(
     now = ports.clock.now()
     session.add_all(
         models.RecoveryCode(
-            user_id=user_id, selector=selector_of(code), code_hash=code_hash, created_at=now
+            user_id=user_id,
+            selector=second_factors.selector_of(code),
+            code_hash=code_hash,
+            created_at=now,
         )
         for code, code_hash in codes
     )
@@ -90,7 +85,9 @@ def replace_codes(
 
 
 @building_block
-def check_code(ports: Ports, actor: Actor, user_id: int, code: str) -> SecondFactorType | None:
+def check_code(
+    ports: Ports, actor: Actor, user_id: int, code: str
+) -> second_factors.SecondFactorType | None:
     """Accept a code of the user's authenticator app or a recovery code, and use it up.
 
     Returns what the code is of, ``None`` for a wrong or used one. Never inside a transaction:
@@ -98,13 +95,13 @@ def check_code(ports: Ports, actor: Actor, user_id: int, code: str) -> SecondFac
     accepted. ``actor`` is the caller, who can be anonymous while ``user_id`` signs in. The account
     gets a mail when a recovery code is used.
     """
-    one_time_code = read_one_time_code(code)
+    one_time_code = second_factors.read_one_time_code(code)
     if one_time_code:
         accepted = _accept_one_time_code(ports, user_id, one_time_code)
-        return SecondFactorType.AUTHENTICATOR_APP if accepted else None
-    recovery_code = read_recovery_code(code)
+        return second_factors.SecondFactorType.AUTHENTICATOR_APP if accepted else None
+    recovery_code = second_factors.read_recovery_code(code)
     if recovery_code and _accept_recovery_code(ports, actor, user_id, recovery_code):
-        return SecondFactorType.RECOVERY_CODES
+        return second_factors.SecondFactorType.RECOVERY_CODES
     return None
 
 
@@ -122,7 +119,7 @@ def _accept_one_time_code(ports: Ports, user_id: int, code: str) -> bool:
     except DecryptionError:
         return False  # SECRET_KEY was lost: `flask doctor` reports it, and recovery codes work
     code_at = partial(ports.authenticator_apps.code_at, secret)
-    step = find_step(code, now.timestamp(), stored.last_step, code_at)
+    step = second_factors.find_step(code, now.timestamp(), stored.last_step, code_at)
     if step is None:
         return False
     accepted = (
@@ -144,7 +141,7 @@ def _accept_recovery_code(ports: Ports, actor: Actor, user_id: int, code: str) -
     record = models.RecoveryCode
     unused = (
         record.user_id == user_id,
-        record.selector == selector_of(code),
+        record.selector == second_factors.selector_of(code),
         record.used_at.is_(None),
     )
     with ports.database.reading() as session:
@@ -184,7 +181,7 @@ class UsedPasskey:
 
     id: int
     user_id: int
-    method: AuthenticationMethod
+    method: second_factors.AuthenticationMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +212,11 @@ def require_party(ports: Ports, actor: Actor) -> RelyingParty:
 
 @building_block
 def passkey_options(
-    ports: Ports, actor: Actor, session: Session, purpose: ChallengePurpose, token: str
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    purpose: second_factors.ChallengePurpose,
+    token: str,
 ) -> str:
     """Return the options (JSON) with which a browser answers the challenge of ``token``.
 
@@ -235,7 +236,7 @@ def store_random(
     ports: Ports,
     actor: Actor,
     session: Session,
-    purpose: ChallengePurpose,
+    purpose: second_factors.ChallengePurpose,
     token: str,
     random: str,
 ) -> int | None:
@@ -298,9 +299,9 @@ def check_passkey(
 
 
 @building_block
-def method_of(*, is_synced: bool) -> AuthenticationMethod:
+def method_of(*, is_synced: bool) -> second_factors.AuthenticationMethod:
     """Return the value of ``amr`` for a passkey: is it on one device, or copied by software."""
-    methods = AuthenticationMethod
+    methods = second_factors.AuthenticationMethod
     return methods.SOFTWARE_KEY if is_synced else methods.HARDWARE_KEY
 
 

@@ -21,18 +21,8 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import ShopMetadataUpdated
 from app.domain.mails.design import LOGO_NAME_LENGTH, MAX_HEIGHT, MAX_LOGO_SIZE, MAX_WIDTH, Logo
 from app.domain.mails.mail import LINK_EVENTS, MailSender, sender_setting
+from app.domain.shop import settings
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, given_values, shop_facts
-from app.domain.shop.settings import (
-    PasswordLoginMode,
-    ShopSettings,
-    ShopUpdate,
-    StaffSecondFactor,
-    changes_second_factor,
-    closing_problems,
-    mode_change_problem,
-    with_closing,
-    with_second_factor,
-)
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.inputs import Seen, Upload, require_unchanged
@@ -62,7 +52,7 @@ from app.services.outbox.publisher import add_event
 
 
 @requires(Permission.MANAGE_SETTINGS)
-def show_settings(ports: Ports, actor: Actor) -> ShopSettings:
+def show_settings(ports: Ports, actor: Actor) -> settings.ShopSettings:
     """Return every setting of the shop."""
     with ports.database.reading() as session:
         return settings_of(session.get_one(models.Shop, models.SHOP_ID))
@@ -74,12 +64,14 @@ def show_version(ports: Ports, actor: Actor) -> str:
     return INTERFACE_VERSION
 
 
-def _restricts(_ports: Ports, _actor: Actor, update: ShopUpdate, **_metadata: Pairs) -> str:
-    if update.password_login_mode is PasswordLoginMode.DISABLED:
+def _restricts(
+    _ports: Ports, _actor: Actor, update: settings.ShopUpdate, **_metadata: Pairs
+) -> str:
+    if update.password_login_mode is settings.PasswordLoginMode.DISABLED:
         return "mode"
     if update.allow_storefront_traffic is False:
         return "storefront"
-    return "second_factor" if changes_second_factor(update) else ""
+    return "second_factor" if settings.changes_second_factor(update) else ""
 
 
 @fresh_proof(
@@ -96,11 +88,11 @@ def _restricts(_ports: Ports, _actor: Actor, update: ShopUpdate, **_metadata: Pa
 def update_shop(
     ports: Ports,
     actor: Actor,
-    update: ShopUpdate,
+    update: settings.ShopUpdate,
     *,
     metadata: Pairs = (),
     private_metadata: Pairs = (),
-) -> ShopSettings:
+) -> settings.ShopSettings:
     """Change settings (``shopSettingsUpdate``): all that ``update`` names or, if refused, none.
 
     ``metadata`` and ``private_metadata`` are keys to set; refused as ``changed_metadata`` does.
@@ -114,18 +106,18 @@ def update_shop(
     """
     given_settings = tuple(given_values(update))
     problems = [_problem(ports, setting, value) for setting, value in given_settings]
-    if isinstance(update.password_login_mode, PasswordLoginMode):
-        problems.append(mode_change_problem(actor, update.password_login_mode))
+    if isinstance(update.password_login_mode, settings.PasswordLoginMode):
+        problems.append(settings.mode_change_problem(actor, update.password_login_mode))
     refuse_any(*problems)
     values: dict[str, Any] = {setting.name: value for setting, value in given_settings}
     with ports.database.transaction(SHOP) as session:
         before = settings_of(_locked(session))
         require_unchanged(update.seen, shop_facts(before))
         after = replace(before, **values)
-        refuse_any(*closing_problems(update, after, ports.clock.now()))
-        after = with_closing(before, update, after)
-        if changes_second_factor(update):
-            after = with_second_factor(before, after, ports.clock.now())
+        refuse_any(*settings.closing_problems(update, after, ports.clock.now()))
+        after = settings.with_closing(before, update, after)
+        if settings.changes_second_factor(update):
+            after = settings.with_second_factor(before, after, ports.clock.now())
         _save(ports, actor, session, before, after)
         _save_metadata(ports, actor, session, after.name, metadata, private_metadata)
         return after
@@ -141,7 +133,7 @@ def show_company_address(ports: Ports, _actor: Actor) -> AddressDetails:
 @requires(Permission.MANAGE_SETTINGS)
 def update_company_address(
     ports: Ports, actor: Actor, change: AddressChange | None, seen: Seen | None = None
-) -> ShopSettings:
+) -> settings.ShopSettings:
     """Change the company's address (`shopAddressUpdate`); ``None`` deletes it.
 
     Emails end with it if no legal line is set. Refuses as ``checked_address`` does. What isn't
@@ -189,7 +181,7 @@ def private_shop_metadata(ports: Ports, _actor: Actor) -> Metadata:
 @requires(Permission.MANAGE_SETTINGS)
 def change_shop_metadata(
     ports: Ports, actor: Actor, shop_id: str, change: MetadataChange
-) -> ShopSettings:
+) -> settings.ShopSettings:
     """Set or delete metadata of the shop (`updateMetadata`).
 
     Refuses NOT_FOUND on ``id`` for an ID of no shop, and as ``changed_metadata`` does.
@@ -238,22 +230,24 @@ def open_storefront_on_time(ports: Ports, actor: Actor) -> int:
         shop = _locked(session)
         if _is_due(ports, shop):
             before = settings_of(shop)
-            opening = ShopUpdate(allow_storefront_traffic=True)
-            after = with_closing(before, opening, replace(before, allow_storefront_traffic=True))
+            opening = settings.ShopUpdate(allow_storefront_traffic=True)
+            after = settings.with_closing(
+                before, opening, replace(before, allow_storefront_traffic=True)
+            )
             _save(ports, actor, session, before, after)
     return 0
 
 
 @building_block
-def settings_of(shop: models.Shop) -> ShopSettings:
+def settings_of(shop: models.Shop) -> settings.ShopSettings:
     """Return the settings in the shop's row."""
     values: dict[str, Any] = {setting.name: getattr(shop, setting.name) for setting in SETTINGS}
-    values["password_login_mode"] = PasswordLoginMode(shop.password_login_mode)
-    values["staff_second_factor"] = StaffSecondFactor(shop.staff_second_factor)
+    values["password_login_mode"] = settings.PasswordLoginMode(shop.password_login_mode)
+    values["staff_second_factor"] = settings.StaffSecondFactor(shop.staff_second_factor)
     for kind in LINK_EVENTS:
         name = sender_setting(kind)
         values[name] = MailSender(values[name])
-    return ShopSettings(
+    return settings.ShopSettings(
         **values,
         second_factor_from=shop.second_factor_from,
         logo=shop.logo,
@@ -274,7 +268,11 @@ def _is_due(ports: Ports, shop: models.Shop) -> bool:
 
 
 def _save(
-    ports: Ports, actor: Actor, session: Session, before: ShopSettings, after: ShopSettings
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    before: settings.ShopSettings,
+    after: settings.ShopSettings,
 ) -> None:
     """Write what differs, with its entry in the audit log."""
     changed = [setting for setting in SETTINGS if setting.read(after) != setting.read(before)]
@@ -330,7 +328,7 @@ def read_closing(row: NamedRow) -> Closing | None:
 
 
 @requires(Permission.MANAGE_SETTINGS)
-def update_logo(ports: Ports, actor: Actor, image: Upload) -> ShopSettings:
+def update_logo(ports: Ports, actor: Actor, image: Upload) -> settings.ShopSettings:
     """Replace the logo (`shopLogoUpdate`).
 
     The image is scaled down where needed and encoded anew from its pixels. Refuses
@@ -348,7 +346,7 @@ def update_logo(ports: Ports, actor: Actor, image: Upload) -> ShopSettings:
 
 
 @requires(Permission.MANAGE_SETTINGS)
-def delete_logo(ports: Ports, actor: Actor) -> ShopSettings:
+def delete_logo(ports: Ports, actor: Actor) -> settings.ShopSettings:
     """Show the shop's name instead of a logo (`shopLogoDelete`); none is no problem."""
     return _replace(ports, actor, None)
 
@@ -370,7 +368,7 @@ def read_logo(session: Session, name: str) -> Logo | None:
     return None if row is None else Logo(*row)
 
 
-def _replace(ports: Ports, actor: Actor, logo: models.Logo | None) -> ShopSettings:
+def _replace(ports: Ports, actor: Actor, logo: models.Logo | None) -> settings.ShopSettings:
     with ports.database.transaction(SHOP) as session:
         shop = _locked(session)
         before, shop.logo = bool(shop.logo), "" if logo is None else logo.name

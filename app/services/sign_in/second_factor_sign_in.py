@@ -13,18 +13,10 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import second_factors
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import read_grant
 from app.domain.mails.mail import MailKind
-from app.domain.second_factors import (
-    MAX_CHALLENGE_FAILURES,
-    AuthenticationMethod,
-    Challenge,
-    ChallengePurpose,
-    SecondFactorType,
-    methods_of_passkey,
-    methods_of_sign_in,
-)
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH
@@ -36,17 +28,7 @@ from app.services.authorization.register import account_owner_only, building_blo
 from app.services.authorization.session_rights import find_session, switches_of
 from app.services.authorization.shop_state import load_shop_state
 from app.services.outbox.security_notices import notify
-from app.services.second_factors.challenges import (
-    CHALLENGE_ENDED,
-    PendingSession,
-    add_factor_method,
-    ask,
-    count_answer,
-    is_open,
-    place_of,
-    read_audience,
-    use_up,
-)
+from app.services.second_factors import challenges
 from app.services.second_factors.factor_checks import (
     UsedPasskey,
     check_code,
@@ -54,17 +36,9 @@ from app.services.second_factors.factor_checks import (
     passkey_options,
 )
 from app.services.second_factors.stored_factors import read_factors
+from app.services.sign_in import sessions
 from app.services.sign_in.login_throttle import UNCOUNTABLE, attempt, count_guess
 from app.services.sign_in.reauthentication import end_guessed_session, own_id
-from app.services.sign_in.sessions import (
-    OpenedSession,
-    PasswordSignIn,
-    UnfinishedSignIn,
-    begin_session,
-    digest_of_csrf_token,
-    require_account,
-    require_password_login,
-)
 from app.services.sign_in.tokens import TokenPair, audience_of, sign_pair, verify_argument_token
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
@@ -91,7 +65,7 @@ def find_challenge(
     ports: Ports,
     actor: Actor,
     token: str,
-    *purposes: ChallengePurpose,
+    *purposes: second_factors.ChallengePurpose,
     place: SignInPlace = SignInPlace.API,
 ) -> models.SecondFactorChallenge:
     """Return the challenge of ``token`` if it can be answered here by ``actor``.
@@ -103,25 +77,25 @@ def find_challenge(
     with ports.database.reading() as session:
         found: models.SecondFactorChallenge | None = session.scalar(
             select(stored).where(
-                *is_open(ports, token, *purposes),
+                *challenges.is_open(ports, token, *purposes),
                 stored.in_console.is_(place is SignInPlace.CONSOLE),
                 stored.is_hosted.is_(place is SignInPlace.HOSTED),
             )
         )
     if found is None or not _can_answer(actor, found):
-        raise Refused(CHALLENGE_ENDED)
+        raise Refused(challenges.CHALLENGE_ENDED)
     return found
 
 
 def _answer_with_code(
     ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, code: str
-) -> SecondFactorType:
+) -> second_factors.SecondFactorType:
     """Return what a right ``code`` of the challenge's account is of; raises as ``use_code``.
 
     Never inside a transaction, and once per request.
     """
     if found.user_id is None:
-        raise Refused(CHALLENGE_ENDED)  # a passkey alone says who it is
+        raise Refused(challenges.CHALLENGE_ENDED)  # a passkey alone says who it is
     return use_code(ports, actor, found.user_id, code, challenge=(found, token))
 
 
@@ -133,7 +107,7 @@ def use_code(
     code: str,
     *,
     challenge: tuple[models.SecondFactorChallenge, str] | None = None,
-) -> SecondFactorType:
+) -> second_factors.SecondFactorType:
     """Use up a code of the account's authenticator app, or a recovery code; return which.
 
     Raises ``WrongAnswer`` on ``code``; refuses LOGIN_ATTEMPT_DELAYED for an hour after
@@ -146,7 +120,7 @@ def use_code(
             left = MAX_GUESSES - number
             if challenge is not None:
                 failures = _count_stored_answer(ports, *challenge).failures
-                left = min(left, MAX_CHALLENGE_FAILURES - failures)
+                left = min(left, second_factors.MAX_CHALLENGE_FAILURES - failures)
             used = check_code(ports, actor, user_id, code)
         except Exception:
             ports.throttle.undo_guess(user_id)  # nothing was compared
@@ -169,7 +143,9 @@ def _count_stored_answer(
 ) -> models.SecondFactorChallenge:
     """Count an answer in a transaction, before it is looked at."""
     with ports.database.transaction(Subject(SubjectKind.SESSION, found.id)) as session:
-        return count_answer(ports, session, ChallengePurpose(found.purpose), token)
+        return challenges.count_answer(
+            ports, session, second_factors.ChallengePurpose(found.purpose), token
+        )
 
 
 def _can_answer(actor: Actor, found: models.SecondFactorChallenge) -> bool:
@@ -203,7 +179,7 @@ _NO_FACTOR = Problem(
 
 
 @account_owner_only
-def ask_for_proof(ports: Ports, actor: Actor, *, token: str = "") -> Challenge:
+def ask_for_proof(ports: Ports, actor: Actor, *, token: str = "") -> second_factors.Challenge:
     """Return a challenge that the caller answers in this session (`secondFactorChallengeCreate`).
 
     It takes the place of the session's earlier one. ``token`` is the caller's access token: the
@@ -225,17 +201,18 @@ def ask_for_proof(ports: Ports, actor: Actor, *, token: str = "") -> Challenge:
         session.execute(
             delete(models.SecondFactorChallenge).where(
                 models.SecondFactorChallenge.session_id == actor.session_id,
-                models.SecondFactorChallenge.purpose == ChallengePurpose.PROOF.value,
+                models.SecondFactorChallenge.purpose
+                == second_factors.ChallengePurpose.PROOF.value,
             )
         )
-        return ask(
+        return challenges.ask(
             ports,
             session,
-            ChallengePurpose.PROOF,
+            second_factors.ChallengePurpose.PROOF,
             user_id=user_id,
             session_id=actor.session_id,
             types=types,
-            pending=PendingSession(audience=audience),
+            pending=challenges.PendingSession(audience=audience),
         )
 
 
@@ -243,9 +220,9 @@ def ask_for_proof(ports: Ports, actor: Actor, *, token: str = "") -> Challenge:
 def prove(
     ports: Ports,
     actor: Actor,
-    check: Callable[[], AuthenticationMethod],
+    check: Callable[[], second_factors.AuthenticationMethod],
     challenge_id: int | None = None,
-) -> OpenedSession:
+) -> sessions.OpenedSession:
     """Note the second factor that ``check`` finds in the caller's session; use up the challenge.
 
     Returns the session for new tokens. Raises ``WrongAnswer`` as ``check`` does; the last wrong
@@ -268,22 +245,24 @@ def prove(
         # The session before its challenge: a session that ends takes its challenges along.
         stored = session.get(models.Session, session_id, with_for_update=True)
         if stored is None:
-            raise Refused(CHALLENGE_ENDED)
+            raise Refused(challenges.CHALLENGE_ENDED)
         if challenge_id is not None:
-            use_up(session, challenge_id)
+            challenges.use_up(session, challenge_id)
         return _raise(ports, stored, method)
 
 
-def _raise(ports: Ports, stored: models.Session, method: AuthenticationMethod) -> OpenedSession:
+def _raise(
+    ports: Ports, stored: models.Session, method: second_factors.AuthenticationMethod
+) -> sessions.OpenedSession:
     """Add ``method`` to the session.
 
     Where the provider gave no refresh token, the session gets none here either.
     """
     origin = SessionOrigin(stored.origin)
-    amr = add_factor_method(stored, method)
+    amr = challenges.add_factor_method(stored, method)
     csrf_token = ports.randomness.token(CSRF_TOKEN_LENGTH)
-    stored.refresh_digest = digest_of_csrf_token(csrf_token)
-    return OpenedSession(
+    stored.refresh_digest = sessions.digest_of_csrf_token(csrf_token)
+    return sessions.OpenedSession(
         stored.token,
         origin,
         ports.clock.timestamp(),
@@ -302,7 +281,7 @@ class Proved:
     user_id: int
     amr: tuple[str, ...]
     passkey_id: int | None = None
-    second_factor: SecondFactorType | None = None
+    second_factor: second_factors.SecondFactorType | None = None
 
 
 @input_decides
@@ -318,10 +297,10 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
     INVALID_SECOND_FACTOR on ``code``, which the login throttle counts like a wrong password;
     LOGIN_ATTEMPT_DELAYED; and what ``create_token`` refuses once a password was right.
     """
-    purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PROOF)
+    purposes = (second_factors.ChallengePurpose.SIGN_IN, second_factors.ChallengePurpose.PROOF)
     with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSWORD)):
         found = find_challenge(ports, actor, challenge, *purposes)
-    if found.purpose == ChallengePurpose.PROOF.value:
+    if found.purpose == second_factors.ChallengePurpose.PROOF.value:
         check = partial(_prove_code, ports, actor, found, challenge, code)
         return _sign_again(ports, actor, found, prove(ports, actor, check, found.id))
     return sign(ports, actor, found, finish_with_code(ports, actor, found, challenge, code))
@@ -329,24 +308,30 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
 
 def _prove_code(
     ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, code: str
-) -> AuthenticationMethod:
+) -> second_factors.AuthenticationMethod:
     _answer_with_code(ports, actor, found, token, code)
-    return AuthenticationMethod.ONE_TIME_CODE
+    return second_factors.AuthenticationMethod.ONE_TIME_CODE
 
 
-def _first_method(found: models.SecondFactorChallenge) -> AuthenticationMethod:
+def _first_method(found: models.SecondFactorChallenge) -> second_factors.AuthenticationMethod:
     """Return what was right before the second factor: a password, or a code by email."""
     by_code = found.method == SignInMethod.EMAIL_CODE.value
-    return AuthenticationMethod.ONE_TIME_CODE if by_code else AuthenticationMethod.PASSWORD
+    return (
+        second_factors.AuthenticationMethod.ONE_TIME_CODE
+        if by_code
+        else second_factors.AuthenticationMethod.PASSWORD
+    )
 
 
 @building_block
 def finish_with_code(
     ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, code: str
-) -> PasswordSignIn:
+) -> sessions.PasswordSignIn:
     def check() -> Proved:
         factor = _answer_with_code(ports, actor, found, token, code)
-        amr = methods_of_sign_in(AuthenticationMethod.ONE_TIME_CODE, _first_method(found))
+        amr = second_factors.methods_of_sign_in(
+            second_factors.AuthenticationMethod.ONE_TIME_CODE, _first_method(found)
+        )
         return Proved(found.user_id or 0, amr, second_factor=factor)
 
     return finish(ports, actor, found, check)
@@ -355,13 +340,13 @@ def finish_with_code(
 @building_block
 def finish(
     ports: Ports, actor: Actor, found: models.SecondFactorChallenge, check: Callable[[], Proved]
-) -> PasswordSignIn:
+) -> sessions.PasswordSignIn:
     """Check an answer as an attempt of the login throttle, then open the session."""
     entry = SignInEntry(
         SignInMethod(found.method), user_id=found.user_id, in_console=found.in_console
     )
     with logged_sign_in(ports, actor, entry):
-        require_password_login(load_shop_state(ports).switches)
+        sessions.require_password_login(load_shop_state(ports).switches)
         with attempt(ports, actor.address) as this:
             try:
                 proved = check()
@@ -380,24 +365,26 @@ def _open_session(
     found: models.SecondFactorChallenge,
     entry: SignInEntry,
     proved: Proved,
-) -> PasswordSignIn:
+) -> sessions.PasswordSignIn:
     """Use up the challenge and open the session, if mode and account still allow it.
 
     A passkey that was deleted or reported since it was checked opens none.
     """
     lifetime = None if found.lifetime is None else timedelta(seconds=found.lifetime)
-    begins = PendingSession(entry.method, place_of(found), lifetime, read_audience(found))
+    begins = challenges.PendingSession(
+        entry.method, challenges.place_of(found), lifetime, challenges.read_audience(found)
+    )
     with ports.database.transaction(account(proved.user_id)) as session:
         # The account before its challenge, as where all of an account's challenges end.
         user = session.get(models.User, proved.user_id, with_for_update=True)
-        use_up(session, found.id)
+        challenges.use_up(session, found.id)
         shop = session.get_one(models.Shop, models.SHOP_ID)
-        require_password_login(switches_of(shop, ports.clock.now()))
+        sessions.require_password_login(switches_of(shop, ports.clock.now()))
         if user is None or not _still_works(session, proved):
-            raise Refused(CHALLENGE_ENDED)
-        require_account(shop, user, entry)
-        entered = begin_session(ports, actor, session, user, entry, begins, proved.amr)
-    if isinstance(entered, UnfinishedSignIn):
+            raise Refused(challenges.CHALLENGE_ENDED)
+        sessions.require_account(shop, user, entry)
+        entered = sessions.begin_session(ports, actor, session, user, entry, begins, proved.amr)
+    if isinstance(entered, sessions.UnfinishedSignIn):
         raise entered.refusal()
     return entered
 
@@ -411,20 +398,23 @@ def _still_works(session: Session, proved: Proved) -> bool:
 
 @building_block
 def sign(
-    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, entered: PasswordSignIn
+    ports: Ports,
+    actor: Actor,
+    found: models.SecondFactorChallenge,
+    entered: sessions.PasswordSignIn,
 ) -> TokenPair:
-    audience = read_audience(found)
+    audience = challenges.read_audience(found)
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
 
 
 def _sign_again(
-    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, opened: OpenedSession
+    ports: Ports, actor: Actor, found: models.SecondFactorChallenge, opened: sessions.OpenedSession
 ) -> TokenPair:
     """Return new tokens of the caller's own session."""
     live = find_session(ports, opened.token, own_id(actor))
     if live.found is None:
-        raise Refused(CHALLENGE_ENDED)
-    switches, audience = live.shop_state.switches, read_audience(found)
+        raise Refused(challenges.CHALLENGE_ENDED)
+    switches, audience = live.shop_state.switches, challenges.read_audience(found)
     return sign_pair(ports, actor, opened, live.found.user, switches, audience)
 
 
@@ -433,7 +423,11 @@ _PASSKEY_REFUSED = Problem(
     "This passkey wasn't accepted. Try again, or sign in another way.",
     "credential",
 )
-_ANSWERED = (ChallengePurpose.SIGN_IN, ChallengePurpose.PASSKEY_SIGN_IN, ChallengePurpose.PROOF)
+_ANSWERED = (
+    second_factors.ChallengePurpose.SIGN_IN,
+    second_factors.ChallengePurpose.PASSKEY_SIGN_IN,
+    second_factors.ChallengePurpose.PROOF,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,18 +450,22 @@ def challenge_passkey(
     not for a challenge of ``ask_for_proof``.
     """
     if challenge is None:
-        return ask_for_passkey(ports, actor, PendingSession(audience=audience))
+        return ask_for_passkey(ports, actor, challenges.PendingSession(audience=audience))
     return options_for(ports, actor, challenge)
 
 
 @building_block
-def ask_for_passkey(ports: Ports, actor: Actor, begins: PendingSession) -> PasskeyChallenge:
+def ask_for_passkey(
+    ports: Ports, actor: Actor, begins: challenges.PendingSession
+) -> PasskeyChallenge:
     """Return the options for a sign-in with a passkey alone; refuses as ``challenge_passkey``."""
-    require_password_login(load_shop_state(ports).switches)
-    purpose = ChallengePurpose.PASSKEY_SIGN_IN
-    pending = PendingSession(SignInMethod.PASSKEY, begins.place, begins.lifetime, begins.audience)
+    sessions.require_password_login(load_shop_state(ports).switches)
+    purpose = second_factors.ChallengePurpose.PASSKEY_SIGN_IN
+    pending = challenges.PendingSession(
+        SignInMethod.PASSKEY, begins.place, begins.lifetime, begins.audience
+    )
     with ports.database.transaction() as session:
-        token = ask(ports, session, purpose, pending=pending).token
+        token = challenges.ask(ports, session, purpose, pending=pending).token
         session.flush()
         return PasskeyChallenge(token, passkey_options(ports, actor, session, purpose, token))
 
@@ -477,11 +475,11 @@ def options_for(
     ports: Ports, actor: Actor, challenge: str, *, place: SignInPlace = SignInPlace.API
 ) -> PasskeyChallenge:
     """Return the options that name the passkeys of the account that ``challenge`` asks."""
-    purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PROOF)
+    purposes = (second_factors.ChallengePurpose.SIGN_IN, second_factors.ChallengePurpose.PROOF)
     found = find_challenge(ports, actor, challenge, *purposes, place=place)
-    purpose = ChallengePurpose(found.purpose)
-    if purpose is ChallengePurpose.SIGN_IN:
-        require_password_login(load_shop_state(ports).switches)
+    purpose = second_factors.ChallengePurpose(found.purpose)
+    if purpose is second_factors.ChallengePurpose.SIGN_IN:
+        sessions.require_password_login(load_shop_state(ports).switches)
     with ports.database.transaction() as session:
         options = passkey_options(ports, actor, session, purpose, challenge)
     return PasskeyChallenge(challenge, options)
@@ -496,7 +494,7 @@ def verify_passkey(ports: Ports, actor: Actor, *, challenge: str, credential: st
     """
     with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSKEY)):
         found = find_challenge(ports, actor, challenge, *_ANSWERED)
-    if found.purpose == ChallengePurpose.PROOF.value:
+    if found.purpose == second_factors.ChallengePurpose.PROOF.value:
         check = partial(prove_passkey, ports, actor, found, challenge, credential)
         return _sign_again(ports, actor, found, prove(ports, actor, check, found.id))
     entered = _finish_with_passkey(ports, actor, found, challenge, credential)
@@ -511,12 +509,15 @@ def sign_in_with_passkey(
     challenge: str,
     credential: str,
     place: SignInPlace = SignInPlace.API,
-) -> PasswordSignIn:
+) -> sessions.PasswordSignIn:
     """Open the session of ``ask_for_passkey``, or one whose password was right before.
 
     Refuses as ``verify_passkey`` does.
     """
-    purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PASSKEY_SIGN_IN)
+    purposes = (
+        second_factors.ChallengePurpose.SIGN_IN,
+        second_factors.ChallengePurpose.PASSKEY_SIGN_IN,
+    )
     entry = SignInEntry(SignInMethod.PASSKEY, in_console=place is SignInPlace.CONSOLE)
     with logged_sign_in(ports, actor, entry):
         found = find_challenge(ports, actor, challenge, *purposes, place=place)
@@ -525,16 +526,16 @@ def sign_in_with_passkey(
 
 def _finish_with_passkey(
     ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, credential: str
-) -> PasswordSignIn:
+) -> sessions.PasswordSignIn:
     def check() -> Proved:
         used = _answer_with_passkey(ports, actor, found, token, credential)
         is_alone = found.user_id is None
         amr = (
-            methods_of_passkey(used.method)
+            second_factors.methods_of_passkey(used.method)
             if is_alone
-            else methods_of_sign_in(used.method, _first_method(found))
+            else second_factors.methods_of_sign_in(used.method, _first_method(found))
         )
-        factor = None if is_alone else SecondFactorType.PASSKEY
+        factor = None if is_alone else second_factors.SecondFactorType.PASSKEY
         return Proved(used.user_id, amr, used.id, factor)
 
     return finish(ports, actor, found, check)
@@ -543,7 +544,7 @@ def _finish_with_passkey(
 @building_block
 def prove_passkey(
     ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, credential: str
-) -> AuthenticationMethod:
+) -> second_factors.AuthenticationMethod:
     """Return the method of the passkey that answers a proof; raises ``WrongAnswer``."""
     return _answer_with_passkey(ports, actor, found, token, credential).method
 

@@ -8,19 +8,10 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from app import models
-from app.domain import keys
+from app.domain import keys, second_factors
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import ScopeGrant, write_grant
-from app.domain.second_factors import (
-    Challenge,
-    ChallengePurpose,
-    SecondFactorType,
-    began_with_passkey,
-    read_methods,
-    used_second_factor,
-    write_methods,
-)
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.sign_in.devices import SignedIn, device_of
 from app.domain.sign_in.sign_in_log import SignInPlace, SignInReason
@@ -111,7 +102,7 @@ class SecondFactorSkipped(RuntimeError):
     ``types`` are the ways to ask for it.
     """
 
-    def __init__(self, types: tuple[SecondFactorType, ...]) -> None:
+    def __init__(self, types: tuple[second_factors.SecondFactorType, ...]) -> None:
         super().__init__("This account has a second factor: ask for it before the session begins.")
         self.types = types
 
@@ -121,7 +112,7 @@ def prevent_skipped_factor(
     session: Session, user_id: int, origin: SessionOrigin, amr: tuple[str, ...]
 ) -> None:
     """Raise ``SecondFactorSkipped`` for a local session that used no factor the account has."""
-    if origin is SessionOrigin.PASSWORD and not used_second_factor(amr):
+    if origin is SessionOrigin.PASSWORD and not second_factors.used_second_factor(amr):
         types = read_factors(session, user_id).types
         if types:
             raise SecondFactorSkipped(types)
@@ -159,7 +150,7 @@ def open_session(
         address=actor.address or "",
         user_agent=actor.user_agent[:256],
         refresh_digest=digest_of_csrf_token(opened.csrf_token),
-        amr=write_methods(start.amr),
+        amr=second_factors.write_methods(start.amr),
         in_console=start.place is SignInPlace.CONSOLE,
         is_hosted=start.place is SignInPlace.HOSTED,
         authenticated_at=now - timedelta(seconds=start.proved_ago),
@@ -248,7 +239,7 @@ class PasswordSignIn:
 class UnfinishedSignIn:
     """The first factor was right; ``challenge`` asks for the second."""
 
-    challenge: Challenge
+    challenge: second_factors.Challenge
     for_staff: bool
 
     def refusal(self) -> SecondFactorRequired:
@@ -305,7 +296,7 @@ def begin_session(
     try:
         opened = open_session(ports, actor, session, user.id, start)
     except SecondFactorSkipped as skipped:
-        purpose, types = ChallengePurpose.SIGN_IN, skipped.types
+        purpose, types = second_factors.ChallengePurpose.SIGN_IN, skipped.types
         challenge = ask(ports, session, purpose, user_id=user.id, types=types, pending=begins)
         return UnfinishedSignIn(challenge, user.is_staff)
     user.last_login = ports.clock.now()
@@ -396,7 +387,7 @@ def signed_in(actor: Actor, stored: models.Session) -> SignedIn:
 def is_by_passkey(stored: models.Session) -> bool:
     """Whether a session began with a passkey, not with a password or a provider."""
     is_local = stored.origin == SessionOrigin.PASSWORD.value
-    return is_local and began_with_passkey(read_methods(stored.amr))
+    return is_local and second_factors.began_with_passkey(second_factors.read_methods(stored.amr))
 
 
 @building_block

@@ -25,19 +25,7 @@ from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.second_factors import SecondFactorType
-from app.domain.sign_in.sign_in_log import (
-    EMAIL_PURPOSE,
-    MAX_SEARCHED,
-    MAX_TEXT_LENGTH,
-    AccountType,
-    Period,
-    SignInEvent,
-    SignInFilter,
-    SignInMethod,
-    SignInReason,
-    SignInResult,
-    SignInSpan,
-)
+from app.domain.sign_in import sign_in_log
 from app.domain.values.ip_addresses import parse_address
 from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, empty_page, every_item
 from app.domain.values.text_rules import is_storable
@@ -60,7 +48,7 @@ from app.services.lists.paging import (
 
 _event = models.SignInEvent
 COLUMNS = (
-    *columns_for(SignInEvent, models.SignInEvent),
+    *columns_for(sign_in_log.SignInEvent, models.SignInEvent),
     func.coalesce(models.User.first_name, "").label("first_name"),
     func.coalesce(models.User.last_name, "").label("last_name"),
 )
@@ -68,10 +56,12 @@ COLUMNS = (
 
 _BY_TIME = (_event.at, _event.id)
 _EXPORTED_AT_ONCE = 500
-_ALL = SignInFilter()
+_ALL = sign_in_log.SignInFilter()
 
 
-def _attempts(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[SignInEvent, ...]:
+def _attempts(
+    ports: Ports, actor: Actor, keys: Collection[int]
+) -> tuple[sign_in_log.SignInEvent, ...]:
     query: Select[*tuple[object, ...]] = select(*COLUMNS)
     visible = _narrow(ports, actor, query, _ALL)
     return read_by_keys(ports, visible, _event.id, keys, to_event)
@@ -80,14 +70,14 @@ def _attempts(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[SignIn
 @lists_from_replica(_attempts)
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def list_sign_ins(
-    ports: Ports, actor: Actor, page: PageRequest, filter_: SignInFilter = _ALL
-) -> Page[SignInEvent]:
+    ports: Ports, actor: Actor, page: PageRequest, filter_: sign_in_log.SignInFilter = _ALL
+) -> Page[sign_in_log.SignInEvent]:
     """Attempts, the newest first; one statement. Refuses INVALID on ``search`` for a long text.
 
     A text is searched for in the newest 10,000 entries that the other filters leave, a whole IP
     address in all of them.
     """
-    if not can_match(filter_.text, MAX_TEXT_LENGTH, "search", filter_.address):
+    if not can_match(filter_.text, sign_in_log.MAX_TEXT_LENGTH, "search", filter_.address):
         return empty_page()  # no entry can hold that
     query: Select[*tuple[object, ...]] = select(*COLUMNS)
     query = _narrow(ports, actor, query, filter_)
@@ -97,8 +87,8 @@ def list_sign_ins(
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def export_sign_ins(
-    ports: Ports, actor: Actor, filter_: SignInFilter = _ALL
-) -> Iterator[SignInEvent]:
+    ports: Ports, actor: Actor, filter_: sign_in_log.SignInFilter = _ALL
+) -> Iterator[sign_in_log.SignInEvent]:
     """Return every matching attempt in the list's order, reading a few hundred at a time.
 
     Refuses as ``list_sign_ins`` does, when the first is requested.
@@ -107,7 +97,10 @@ def export_sign_ins(
 
 
 def _narrow(
-    ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], filter_: SignInFilter
+    ports: Ports,
+    actor: Actor,
+    query: Select[*tuple[object, ...]],
+    filter_: sign_in_log.SignInFilter,
 ) -> Select[*tuple[object, ...]]:
     """Return ``query`` for the attempts that are wanted and that ``actor`` can see."""
     conditions = [*_visible(actor), *_conditions(filter_)]
@@ -118,13 +111,18 @@ def _narrow(
     elif text:
         # Bounded: the log is never searched from end to end.
         near = _with_users(select(_event.id)).where(*conditions)
-        near = near.order_by(*(column.desc() for column in _BY_TIME)).limit(MAX_SEARCHED)
+        near = near.order_by(*(column.desc() for column in _BY_TIME)).limit(
+            sign_in_log.MAX_SEARCHED
+        )
         conditions = [_event.id.in_(near), _holds(ports, text)]
     return _with_users(query).where(*conditions)
 
 
 def _narrow_figures(
-    ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], filter_: SignInFilter
+    ports: Ports,
+    actor: Actor,
+    query: Select[*tuple[object, ...]],
+    filter_: sign_in_log.SignInFilter,
 ) -> Select[*tuple[object, ...]]:
     """Return ``query`` for figures of the attempts that are wanted, as ``_narrow`` does.
 
@@ -137,14 +135,14 @@ def _narrow_figures(
 
 
 @building_block
-def to_event(row: NamedRow) -> SignInEvent:
+def to_event(row: NamedRow) -> sign_in_log.SignInEvent:
     """Return the attempt in a row of ``COLUMNS``."""
     return record_from(
-        SignInEvent,
+        sign_in_log.SignInEvent,
         row,
-        method=SignInMethod(row.method),
-        reason=SignInReason(row.reason) if row.reason else None,
-        account_type=AccountType(row.account_type),
+        method=sign_in_log.SignInMethod(row.method),
+        reason=sign_in_log.SignInReason(row.reason) if row.reason else None,
+        account_type=sign_in_log.AccountType(row.account_type),
         second_factor=SecondFactorType(row.second_factor) if row.second_factor else None,
     )
 
@@ -163,19 +161,19 @@ def _visible(actor: Actor) -> list[ColumnElement[bool]]:
 def _of_visible_type(actor: Actor) -> list[ColumnElement[bool]]:
     if actor.holds(Permission.MANAGE_STAFF):
         return []
-    return [_event.account_type == AccountType.CUSTOMER.value]
+    return [_event.account_type == sign_in_log.AccountType.CUSTOMER.value]
 
 
 def _holds(ports: Ports, text: str) -> ColumnElement[bool]:
     """Return whether an entry holds ``text``, or is about that unknown email."""
     searched = (_event.name, _event.address, models.User.first_name + " " + models.User.last_name)
-    digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, normalize_email(text))
+    digests = ports.encryption.known_fingerprints(sign_in_log.EMAIL_PURPOSE, normalize_email(text))
     return or_(
         _event.email_digest.in_(digests), *(contains_text(column, text) for column in searched)
     )
 
 
-def _conditions(filter_: SignInFilter) -> list[ColumnElement[bool]]:
+def _conditions(filter_: sign_in_log.SignInFilter) -> list[ColumnElement[bool]]:
     equal = {
         _event.user_id: filter_.user_id,
         _event.app_id: filter_.app_id,
@@ -186,7 +184,7 @@ def _conditions(filter_: SignInFilter) -> list[ColumnElement[bool]]:
     }
     conditions = [column == value for column, value in equal.items() if value is not None]
     if filter_.result is not None:
-        is_success = filter_.result is SignInResult.SUCCESSFUL
+        is_success = filter_.result is sign_in_log.SignInResult.SUCCESSFUL
         conditions.append(_event.reason == "" if is_success else _event.reason != "")
     if filter_.since is not None:
         conditions.append(_event.at >= filter_.since)
@@ -205,19 +203,19 @@ _reason = models.SignInEvent.reason
 FIGURES = (
     _sum().label("attempts"),
     _sum(_reason == "").label("successful"),
-    _sum(_reason == SignInReason.INCORRECT_PASSWORD.value).label("incorrect_password"),
-    _sum(_reason == SignInReason.BLOCKED_IP.value).label("blocked_ip"),
+    _sum(_reason == sign_in_log.SignInReason.INCORRECT_PASSWORD.value).label("incorrect_password"),
+    _sum(_reason == sign_in_log.SignInReason.BLOCKED_IP.value).label("blocked_ip"),
 )
 """Sums without groups, for which no database sorts."""
 
 
 @counts_on_replica
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def count_sign_ins(ports: Ports, actor: Actor, filter_: SignInFilter) -> Counts:
+def count_sign_ins(ports: Ports, actor: Actor, filter_: sign_in_log.SignInFilter) -> Counts:
     """Count the entries of a filter, and all of its period; one statement."""
     if not is_storable(filter_.text + filter_.address):
-        filter_ = SignInFilter(since=filter_.since, until=filter_.until, user_id=0)
-    period = SignInFilter(since=filter_.since, until=filter_.until)
+        filter_ = sign_in_log.SignInFilter(since=filter_.since, until=filter_.until, user_id=0)
+    period = sign_in_log.SignInFilter(since=filter_.since, until=filter_.until)
     counted = select(
         _count(ports, actor, filter_).label("matching"),
         _count(ports, actor, period).label("total"),
@@ -230,8 +228,8 @@ def count_sign_ins(ports: Ports, actor: Actor, filter_: SignInFilter) -> Counts:
 @counts_on_replica
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def chart_sign_ins(
-    ports: Ports, actor: Actor, period: Period, zone: tzinfo = UTC
-) -> tuple[SignInSpan, ...]:
+    ports: Ports, actor: Actor, period: sign_in_log.Period, zone: tzinfo = UTC
+) -> tuple[sign_in_log.SignInSpan, ...]:
     """Return the attempts of the period by time and result, oldest first; one statement.
 
     Days begin at midnight in ``zone``.
@@ -245,11 +243,13 @@ def chart_sign_ins(
 
 
 @building_block
-def to_span(row: NamedRow, began: datetime) -> SignInSpan:
+def to_span(row: NamedRow, began: datetime) -> sign_in_log.SignInSpan:
     """Return the figures in a row of ``FIGURES``."""
     failed = row.attempts - row.successful
     other = failed - row.incorrect_password - row.blocked_ip
-    return SignInSpan(began, row.successful, row.incorrect_password, row.blocked_ip, other)
+    return sign_in_log.SignInSpan(
+        began, row.successful, row.incorrect_password, row.blocked_ip, other
+    )
 
 
 def _span(
@@ -260,9 +260,9 @@ def _span(
     # Times are stored to the microsecond.
     began, ended = edges
     until = ended - timedelta(microseconds=1)
-    return _narrow_figures(ports, actor, query, SignInFilter(since=began, until=until))
+    return _narrow_figures(ports, actor, query, sign_in_log.SignInFilter(since=began, until=until))
 
 
-def _count(ports: Ports, actor: Actor, filter_: SignInFilter) -> ScalarSelect[int]:
+def _count(ports: Ports, actor: Actor, filter_: sign_in_log.SignInFilter) -> ScalarSelect[int]:
     query: Select[*tuple[object, ...]] = select(models.SignInEvent.id)
     return count_up_to(_narrow_figures(ports, actor, query, filter_), MAX_COUNTED + 1)

@@ -10,19 +10,9 @@ from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order, known_permissions
+from app.domain.single_sign_on import provider_tokens
 from app.domain.single_sign_on.group_mapping import read_group_mapping
 from app.domain.single_sign_on.provider_settings import discovery_url, issuer_in, read_description
-from app.domain.single_sign_on.provider_tokens import (
-    ProviderTokenRejected,
-    SignedToken,
-    is_id_token,
-    is_opaque,
-    is_signed,
-    read_bearer_token,
-    read_id_token,
-    reason_of,
-    serves_staff_with,
-)
 from app.domain.single_sign_on.provider_users import (
     MappedKind,
     MappedTo,
@@ -282,7 +272,7 @@ def _keys(ports: Ports, provider: Provider) -> CheckResult:
 def _user_info(ports: Ports, provider: Provider) -> CheckResult:
     try:
         ports.identity_provider.fetch_person(provider.user_info_url, _NOBODYS)
-    except ProviderTokenRejected:
+    except provider_tokens.ProviderTokenRejected:
         message = "Responding; rejects an invalid token."
         return _check_result("user_info_url", CheckState.FINE, message)
     message = "Returned a user for an invalid token."
@@ -373,38 +363,44 @@ def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> Mappin
     text = text[len(_SCHEME) :].strip() if text.lower().startswith(_SCHEME) else text
     if not text:
         raise Refused(Problem("REQUIRED", "Paste a token of this provider.", "token"))
-    kind = MappedKind.ACCESS if is_signed(text) else MappedKind.OPAQUE
+    kind = MappedKind.ACCESS if provider_tokens.is_signed(text) else MappedKind.OPAQUE
     try:
         read = _read(ports, provider, text)
     except CallFailed as failed:
         return MappingPreview(kind, MappedTo.NOBODY, unusable_response(failed))
     except TokenRejected as rejected:
-        return MappingPreview(kind, MappedTo.NOBODY, reason_of(rejected))
+        return MappingPreview(kind, MappedTo.NOBODY, provider_tokens.reason_of(rejected))
     said = read.provider_person
     return _mapped(ports, actor, replace(read, provider_person=assert_person(ports, said)))
 
 
 def _read(ports: Ports, provider: Provider, token: str) -> _Read:
-    if not is_signed(token):
-        if not is_opaque(token):
-            raise ProviderTokenRejected("This is not an access token of an identity provider.")
+    if not provider_tokens.is_signed(token):
+        if not provider_tokens.is_opaque(token):
+            raise provider_tokens.ProviderTokenRejected(
+                "This is not an access token of an identity provider."
+            )
         require_opaque_allowed(provider)
         person = read_person(_ask(ports, provider, token), provider)
         serves_staff = provider.serves_staff_of_any_client
         said = ProviderPerson(provider, "", person, serves_staff=serves_staff)
         return _Read(MappedKind.OPAQUE, said)
     if not provider.json_web_key_set_url:
-        raise ProviderTokenRejected("Its signature can't be verified without a key set URL.")
+        raise provider_tokens.ProviderTokenRejected(
+            "Its signature can't be verified without a key set URL."
+        )
     signed = verify_with(ports, provider, token)
-    if is_id_token(signed, provider):
+    if provider_tokens.is_id_token(signed, provider):
         return _read_id(ports, provider, signed)
     return _read_access(ports, provider, token, signed)
 
 
-def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedToken) -> _Read:
+def _read_access(
+    ports: Ports, provider: Provider, token: str, signed: provider_tokens.SignedToken
+) -> _Read:
     shop, now = ports.configuration.scope_prefix, ports.clock.timestamp()
-    access = read_bearer_token(signed, provider, now=now, shop=shop)
-    serves_staff = serves_staff_with(signed, provider)
+    access = provider_tokens.read_bearer_token(signed, provider, now=now, shop=shop)
+    serves_staff = provider_tokens.serves_staff_with(signed, provider)
     require_issued_since(provider, access.issued, now)
     require_honoured(ports, provider, access.issuer, access.subject)
     person = read_person(_ask(ports, provider, token), provider, access.subject, signed.claims)
@@ -412,10 +408,12 @@ def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedTok
     return _Read(MappedKind.ACCESS, said, access.issued)
 
 
-def _read_id(ports: Ports, provider: Provider, signed: SignedToken) -> _Read:
+def _read_id(ports: Ports, provider: Provider, signed: provider_tokens.SignedToken) -> _Read:
     if not provider.client_id:
-        raise ProviderTokenRejected("ID tokens can't be read without a client ID.")
-    identity = read_id_token(signed, provider, nonce=None, now=ports.clock.timestamp())
+        raise provider_tokens.ProviderTokenRejected("ID tokens can't be read without a client ID.")
+    identity = provider_tokens.read_id_token(
+        signed, provider, nonce=None, now=ports.clock.timestamp()
+    )
     person = read_person(identity.claims, provider)
     said = ProviderPerson(provider, identity.issuer, person)
     return _Read(MappedKind.ID, said, tells_rights=not provider.use_oauth_scope_permissions)

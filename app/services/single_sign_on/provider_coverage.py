@@ -14,15 +14,7 @@ from sqlalchemy.orm import Session
 from app import models
 from app.domain.authorization.actor import Actor, anonymous
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.lockouts import (
-    AccessChange,
-    Lockout,
-    LockoutRefused,
-    SettingsManagers,
-    check_lockout,
-    locking_problem,
-    locking_setting,
-)
+from app.domain.shop import lockouts
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.pages import MAX_COUNTED
@@ -170,7 +162,7 @@ class _AccessState:
     """Who can undo changes now, and how many people use a provider."""
 
     mode: PasswordLoginMode
-    managers: SettingsManagers
+    managers: lockouts.SettingsManagers
     people: int
     staff: int
 
@@ -185,7 +177,7 @@ def prevent_lockout(
     The block changes ``before`` to ``after``. The operator is refused too. A change is allowed if
     no one could have undone anything before: it may be the repair.
     """
-    setting = locking_setting(before, after)
+    setting = lockouts.locking_setting(before, after)
     if not setting:
         yield
         return
@@ -194,16 +186,20 @@ def prevent_lockout(
     yield
     # Whom another client knows, only the provider can tell; another issuer's people stand here.
     now = _count(ports, session, before, without=before.slug if setting == "client_id" else None)
-    judged = _check_lockout(who, now, AccessChange(provider_off=before.slug))
-    reason = judged.unless_before(_check_lockout(who, was, AccessChange())).reason
+    judged = _check_lockout(who, now, lockouts.AccessChange(provider_off=before.slug))
+    reason = judged.unless_before(_check_lockout(who, was, lockouts.AccessChange())).reason
     if reason is not None:
-        raise LockoutRefused(
-            locking_problem(setting, before, was.people, was.staff, reason, most=MAX_COUNTED)
+        raise lockouts.LockoutRefused(
+            lockouts.locking_problem(
+                setting, before, was.people, was.staff, reason, most=MAX_COUNTED
+            )
         )
 
 
-def _check_lockout(who: Actor, access_state: _AccessState, change: AccessChange) -> Lockout:
-    return check_lockout(who, access_state.managers, access_state.mode, change)
+def _check_lockout(
+    who: Actor, access_state: _AccessState, change: lockouts.AccessChange
+) -> lockouts.Lockout:
+    return lockouts.check_lockout(who, access_state.managers, access_state.mode, change)
 
 
 def _count(

@@ -13,32 +13,14 @@ from app import models
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order
 from app.domain.keys import PROVIDER_SECRET
+from app.domain.single_sign_on import provider_settings, waiting_changes
 from app.domain.single_sign_on.group_mapping import read_group_mapping
-from app.domain.single_sign_on.provider_settings import (
-    MASK,
-    SETTINGS,
-    SettingType,
-    SettingValue,
-    activation_problems,
-    own_url_problem,
-    read_setting,
-    show_settings,
-)
 from app.domain.single_sign_on.providers import (
     DEFAULT_SLUG,
     Provider,
     is_slug,
     names_default,
     serves_any_client,
-)
-from app.domain.single_sign_on.waiting_changes import (
-    WaitingChange,
-    before_waiting,
-    changer_of,
-    confirmed,
-    read_waiting,
-    waits_for,
-    with_waiting_changes,
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.inputs import Seen, require_unchanged
@@ -66,7 +48,9 @@ def next_settings(
 ) -> Provider:
     """Return ``before`` with the new ``values``, and with what waits for confirmation then."""
     changed = replace(before, **values)
-    after = with_waiting_changes(before, changed, changer_of(actor), ports.clock.timestamp())
+    after = waiting_changes.with_waiting_changes(
+        before, changed, waiting_changes.changer_of(actor), ports.clock.timestamp()
+    )
     if after.audience or after.accepted_clients:
         after = replace(after, serves_staff_of_any_client=False)
     return after
@@ -118,14 +102,14 @@ def confirm_provider(ports: Ports, actor: Actor, slug: str, version: int) -> Pro
             message = "There is no provider {slug}."
             raise Refused(Problem("NOT_FOUND", message, "provider", values={"slug": slug}))
         before = to_provider(stored)
-        if changer_of(actor) is not None:
+        if waiting_changes.changer_of(actor) is not None:
             raise Refused(_missing_permissions(actor))
         if not before.waits:
             raise Refused(_NOTHING_WAITS)
         if before.trust_version != version:
             raise Refused(_CHANGED)
         _honour_links(session, before)
-        after = confirmed(before)
+        after = waiting_changes.confirmed(before)
         store_settings(session, stored, after)
         _record_confirmation(ports, actor, session, before)
     return after
@@ -164,8 +148,8 @@ def _end_sessions(session: Session, provider: Provider) -> None:
 
 def _move_identities(session: Session, before: Provider, after: Provider) -> None:
     """Move identities to the provider's issuer when one that is confirmed becomes known."""
-    known = before_waiting(before)
-    if known.issuer or not after.issuer or waits_for(after, "issuer"):
+    known = waiting_changes.before_waiting(before)
+    if known.issuer or not after.issuer or waiting_changes.waits_for(after, "issuer"):
         return
     other_identity, record_of = aliased(models.ExternalIdentity), models.ExternalIdentity
     for issuer in (*known.issuers_here(after.issuer), known.issuer_here("")):
@@ -178,7 +162,7 @@ def _move_identities(session: Session, before: Provider, after: Provider) -> Non
 
 
 def _record_confirmation(ports: Ports, actor: Actor, session: Session, before: Provider) -> None:
-    changes = read_waiting(before.waiting_changes)
+    changes = waiting_changes.read_waiting(before.waiting_changes)
     was = {change.setting: change.was for change in changes if hasattr(before, change.setting)}
     now = {name: getattr(before, name) for name in was}
     secret = "client_secret"  # noqa: S105 - the name of a setting
@@ -209,7 +193,11 @@ _ORDERS = {
         (cast(models.IdentityProvider.active, Integer), models.IdentityProvider.id)
     ),
 }
-_SECRETS = tuple(setting.name for setting in SETTINGS if setting.type is SettingType.SECRET)
+_SECRETS = tuple(
+    setting.name
+    for setting in provider_settings.SETTINGS
+    if setting.type is provider_settings.SettingType.SECRET
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +213,8 @@ class Plugin:
     slug: str
     name: str
     active: bool
-    settings: tuple[SettingValue, ...]
-    waiting: tuple[WaitingChange, ...] = ()
+    settings: tuple[provider_settings.SettingValue, ...]
+    waiting: tuple[waiting_changes.WaitingChange, ...] = ()
     version: int = 0
     serves_staff_of_any_client: bool = False
     key: int = 0
@@ -370,7 +358,11 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         needs_client = changes.needs_client and not was_without
         unknown = _group_problem(session, before, after) if changes.needs_group else None
         unmapped = _mapping_problem(session, before, after)
-        refuse_any(unknown, unmapped, *activation_problems(after, needs_client=needs_client))
+        refuse_any(
+            unknown,
+            unmapped,
+            *provider_settings.activation_problems(after, needs_client=needs_client),
+        )
         guarded = prevent_lockout(ports, actor, session, before, after)
         with guarded if changes.asks_first else nullcontext():
             store_settings(session, stored, after)
@@ -451,8 +443,8 @@ def _plugin(provider: Provider, plugin_id: str) -> Plugin:
         provider.slug,
         provider.name,
         provider.active,
-        show_settings(provider),
-        read_waiting(provider.waiting_changes),
+        provider_settings.show_settings(provider),
+        waiting_changes.read_waiting(provider.waiting_changes),
         provider.trust_version,
         serves_any_client(provider),
         provider.id,
@@ -462,12 +454,17 @@ def _plugin(provider: Provider, plugin_id: str) -> Plugin:
 
 def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     """Return the values to store, by column; refuses those that cannot be used."""
-    read = {name: read_setting(name, value) for name, value in changes.settings.items()}
+    read = {
+        name: provider_settings.read_setting(name, value)
+        for name, value in changes.settings.items()
+    }
     problems: list[Problem | None] = [
         value for value in read.values() if isinstance(value, Problem)
     ]
     base = ports.configuration.public_url
-    problems += (own_url_problem(name, str(value), base) for name, value in read.items())
+    problems += (
+        provider_settings.own_url_problem(name, str(value), base) for name, value in read.items()
+    )
     name = (changes.name or "").strip()
     if changes.name is not None:
         problems.append(line_problem(name, "name"))
@@ -489,7 +486,7 @@ def _record_change(
     was, now = provider_facts(before), provider_facts(after)
     changed = [name for name in now if was[name] != now[name]]
     if before.client_secret != after.client_secret and "client_secret" not in changed:
-        now["client_secret"] = f"{MASK} (another)"
+        now["client_secret"] = f"{provider_settings.MASK} (another)"
         changed.append("client_secret")
     if changed:
         change = Change(
@@ -515,6 +512,6 @@ def provider_facts(provider: Provider) -> dict[str, object]:
     """Return the audit log's view of a provider: no secrets."""
     shown: dict[str, object] = {
         shown_setting.setting.name: shown_setting.value
-        for shown_setting in show_settings(provider)
+        for shown_setting in provider_settings.show_settings(provider)
     }
     return {"active": provider.active, "name": provider.name, **shown}

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import webhooks
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType, LinkRequested, kinds_of
@@ -22,18 +23,6 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_
 from app.domain.values.ids import given_key, key_of
 from app.domain.values.inputs import ABSENT, Absent, Seen, present, require_unchanged
 from app.domain.values.text_rules import is_storable, line_problem
-from app.domain.webhooks import (
-    Webhook,
-    editable_facts,
-    facts_of,
-    headers_problem,
-    query_problem,
-    rate_problem,
-    require_all_of_app,
-    saver_of,
-    sync_events_problem,
-    unsent_events_problem,
-)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, staff_and_apps
@@ -74,7 +63,7 @@ def _carries_links(events: Iterable[EventType]) -> bool:
     return any(issubclass(kind, LinkRequested) for kind in kinds_of(events))
 
 
-def _require_own_events(actor: Actor, webhook: Webhook) -> None:
+def _require_own_events(actor: Actor, webhook: webhooks.Webhook) -> None:
     """Refuse INVALID to a limited app token for events whose permission it lacks.
 
     On ``asyncEvents`` or ``query``. What an app does with its own webhooks by a token without a
@@ -141,7 +130,7 @@ def _subscribes_to_links(
 @staff_and_apps
 def create_webhook(
     ports: Ports, actor: Actor, input_: WebhookInput, app_id: int | None = None
-) -> Webhook:
+) -> webhooks.Webhook:
     """Create a webhook (`webhookCreate`): an app's own, or any app's for staff with MANAGE_APPS.
 
     Raises ``PermissionDenied`` to staff who lack a permission of the app. Refuses REQUIRED and
@@ -153,17 +142,19 @@ def create_webhook(
     owner = _owner(actor, app_id)
     if not actor.is_app:
         with ports.database.reading() as reading:
-            require_all_of_app(actor, stored_app(reading, owner, "app").permissions)
+            webhooks.require_all_of_app(actor, stored_app(reading, owner, "app").permissions)
     now = ports.clock.now()
-    empty = Webhook(0, owner, "", "", "", True, "", (), (), now)  # noqa: FBT003
-    webhook = replace(_applied(ports, empty, input_), saver=saver_of(actor))
+    empty = webhooks.Webhook(0, owner, "", "", "", True, "", (), (), now)  # noqa: FBT003
+    webhook = replace(_applied(ports, empty, input_), saver=webhooks.saver_of(actor))
     try:
         with ports.database.transaction() as session:
             app_within_reach(session, actor, owner, "app")
             _require_own_events(actor, webhook)
             key = store_webhook(ports, session, owner, webhook, now)
             created = replace(webhook, id=key, app_id=owner)
-            _audit(ports, actor, session, "webhook.create", created, {}, facts_of(created))
+            _audit(
+                ports, actor, session, "webhook.create", created, {}, webhooks.facts_of(created)
+            )
             return created
     except IntegrityError:
         raise Refused(_UNIQUE) from None
@@ -196,7 +187,7 @@ def _keeps_links(
 @staff_and_apps
 def update_webhook(
     ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, input_: WebhookInput
-) -> Webhook:
+) -> webhooks.Webhook:
     """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
 
     Raises ``PermissionDenied`` as ``create_webhook`` does. Refuses NOT_FOUND on ``id`` or
@@ -218,13 +209,19 @@ def update_webhook(
             stored = session.scalars(found.with_for_update()).all()
             before = _single_webhook(ports, session, stored, argument)
             require_within_limit(actor, before, argument)
-            require_unchanged(input_.seen, editable_facts(before))
+            require_unchanged(input_.seen, webhooks.editable_facts(before))
             after = _applied(ports, before, input_, events=_events(ports, before, input_))
             after = replace(after, saver=next_saver(actor, before, after))
             _require_own_events(actor, after)
             change_webhook(ports, session, stored[0], before, after)
             _audit(
-                ports, actor, session, "webhook.update", after, facts_of(before), facts_of(after)
+                ports,
+                actor,
+                session,
+                "webhook.update",
+                after,
+                webhooks.facts_of(before),
+                webhooks.facts_of(after),
             )
     except IntegrityError:
         raise Refused(_UNIQUE) from None
@@ -236,7 +233,7 @@ def update_webhook(
 @staff_and_apps
 def delete_webhook(
     ports: Ports, actor: Actor, webhook_id: str | None, identifier: str = ""
-) -> Webhook:
+) -> webhooks.Webhook:
     """Remove a webhook with its deliveries (`webhookDelete`); returns what it was.
 
     Refuses NOT_FOUND and GRAPHQL_ERROR, a limited app token and people who lack a permission of
@@ -254,7 +251,7 @@ def delete_webhook(
         require_within_limit(actor, webhook, argument)
         require_webhook_within_reach(session, actor, webhook.id)
         session.delete(stored[0])
-        _audit(ports, actor, session, "webhook.delete", webhook, facts_of(webhook), {})
+        _audit(ports, actor, session, "webhook.delete", webhook, webhooks.facts_of(webhook), {})
         return webhook
 
 
@@ -295,7 +292,7 @@ def _select_webhook(
 
 def _single_webhook(
     ports: Ports, session: Session, stored: Sequence[models.Webhook], argument: str
-) -> Webhook:
+) -> webhooks.Webhook:
     if not stored:
         raise Refused(Problem("NOT_FOUND", _NOT_FOUND, argument))
     if len(stored) > 1:
@@ -306,10 +303,10 @@ def _single_webhook(
 
 def _applied(
     ports: Ports,
-    before: Webhook,
+    before: webhooks.Webhook,
     input_: WebhookInput,
     events: tuple[EventType, ...] | None = None,
-) -> Webhook:
+) -> webhooks.Webhook:
     """``before`` with what was said, or the refusal of it; ``events`` when they are known."""
     headers = present(input_.custom_headers, {})
     after = replace(
@@ -331,11 +328,14 @@ def _applied(
         line_problem(after.name, "name"),
         line_problem(after.identifier, "identifier"),
         line_problem(present(input_.secret_key, ""), "secretKey", max_length=_MAX_SECRET_LENGTH),
-        query_problem(after.query),
-        rate_problem(after.max_rate),
-        sync_events_problem(input_.sync_events),
-        *(unsent_events_problem(names, name) for name, names in input_.unsent_events.items()),
-        headers_problem(headers),
+        webhooks.query_problem(after.query),
+        webhooks.rate_problem(after.max_rate),
+        webhooks.sync_events_problem(input_.sync_events),
+        *(
+            webhooks.unsent_events_problem(names, name)
+            for name, names in input_.unsent_events.items()
+        ),
+        webhooks.headers_problem(headers),
     ]
     refuse_any(*problems)
     if not isinstance(input_.custom_headers, Absent):
@@ -344,13 +344,13 @@ def _applied(
     return replace(after, events=_events(ports, before, input_) if events is None else events)
 
 
-def _paused_at(ports: Ports, before: Webhook, input_: WebhookInput) -> datetime | None:
+def _paused_at(ports: Ports, before: webhooks.Webhook, input_: WebhookInput) -> datetime | None:
     is_paused = present(input_.is_paused, before.is_paused)
     return (before.paused_at or ports.clock.now()) if is_paused else None
 
 
 def _target_problem(
-    ports: Ports, before: Webhook, after: Webhook, input_: WebhookInput
+    ports: Ports, before: webhooks.Webhook, after: webhooks.Webhook, input_: WebhookInput
 ) -> Problem | None:
     """Check the target if it is given, or if the webhook is being enabled.
 
@@ -362,7 +362,7 @@ def _target_problem(
     return target_problem(after.target_url, ports.configuration.outgoing_allowed_networks)
 
 
-def _events(ports: Ports, before: Webhook, input_: WebhookInput) -> tuple[EventType, ...]:
+def _events(ports: Ports, before: webhooks.Webhook, input_: WebhookInput) -> tuple[EventType, ...]:
     query = present(input_.query, "")
     if query:
         return ports.payloads.check(query).events
@@ -376,7 +376,7 @@ def _audit(
     actor: Actor,
     session: Session,
     action: str,
-    webhook: Webhook,
+    webhook: webhooks.Webhook,
     before: Mapping[str, object],
     after: Mapping[str, object],
 ) -> None:

@@ -123,7 +123,7 @@ def test_pages_continue_after_the_previous_one(trail: Ports) -> None:
 def test_text_search_covers_only_the_newest_entries(
     trail: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_lists, "MAX_SEARCHED", 2)
+    monkeypatch.setattr("app.domain.audit.MAX_SEARCHED", 2)
     assert actions(trail, AuditFilter(text="ines")) == ["user.sign_out", "app_token.create"]
     assert actions(trail, AuditFilter(text="ines", topic=Topic.ACCESS)) == ["shop.update"]
 

@@ -121,7 +121,7 @@ def test_overlong_search_text_is_refused(ports: Ports) -> None:
 
 
 def test_search_is_bounded(log: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "MAX_SEARCHED", 3)
+    monkeypatch.setattr("app.domain.sign_in.sign_in_log.MAX_SEARCHED", 3)
     assert found(log, SignInFilter(text="hanna")) == []
     assert found(log, SignInFilter(text="hanna", account_type=AccountType.CUSTOMER)) == [2, 1]
 
