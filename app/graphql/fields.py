@@ -127,3 +127,13 @@ class MutationError:
 
     field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
+
+
+def error_type(name: str, description: str, field: str = "") -> Any:
+    """Return the type ``name`` of a family's errors, whose codes are the enum ``<name>Code``.
+
+    ``field`` describes what the error is about, where it isn't an input.
+    """
+    fields: dict[str, object] = {"field": graphene.String(description=field)} if field else {}
+    fields["code"] = graphene.NonNull(f"app.graphql.types.error_codes.{name}Code")
+    return type(name, (MutationError, graphene.ObjectType), {"__doc__": description, **fields})

@@ -45,11 +45,8 @@ class CheckoutLineInput(graphene.InputObjectType):
     quantity = graphene.NonNull(graphene.Int)
 
 
-class CheckoutLineUpdateInput(graphene.InputObjectType):
+class CheckoutLineUpdateInput(CheckoutLineInput):
     """The new quantity of a product; 0 removes it."""
-
-    product_id = _ID
-    quantity = graphene.NonNull(graphene.Int)
 
 
 class CheckoutCreateInput(graphene.InputObjectType):

@@ -9,7 +9,7 @@ from app.domain.commerce.channels import ChannelChanges, NewChannel
 from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailEntry, MailFilter
 from app.domain.mails.own_templates import OwnTemplate, TemplatePart
-from app.domain.shop.setting_table import SETTINGS, SettingKind
+from app.domain.shop.setting_table import SETTINGS
 from app.domain.shop.settings import PublicShop, ShopUpdate
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT, Upload
@@ -28,6 +28,7 @@ from app.graphql.root_fields.payloads import (
     query,
 )
 from app.graphql.types.mails import MailFilterInput, template_arguments, template_language
+from app.graphql.types.shop import SETTING_TYPES
 from app.services.commerce.channels import (
     create_channel,
     delete_channel,
@@ -50,17 +51,6 @@ from app.services.shop.settings import (
     update_shop,
 )
 
-_TYPES = {
-    SettingKind.SWITCH: graphene.Boolean,
-    SettingKind.MOMENT: graphene.DateTime,
-    SettingKind.LOGIN_MODE: "app.graphql.types.shop.PasswordLoginModeEnum",
-    SettingKind.SECOND_FACTOR: "app.graphql.types.shop.StaffSecondFactorEnum",
-    SettingKind.MAIL_SENDER: "app.graphql.types.shop.MailSenderEnum",
-    SettingKind.DAYS: graphene.Int,
-    SettingKind.NUMBER: graphene.Int,
-    SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
-}
-
 _METADATA = ("metadata", "private_metadata")
 
 ShopSettingsInput: Any = type(
@@ -70,7 +60,7 @@ ShopSettingsInput: Any = type(
         "__doc__": "Settings to change; omitted settings keep their values.",
         **{
             setting.name: graphene.InputField(
-                _TYPES.get(setting.kind, graphene.String), description=setting.help
+                SETTING_TYPES.get(setting.kind, graphene.String), description=setting.help
             )
             for setting in SETTINGS
         },

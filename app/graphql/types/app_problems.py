@@ -11,7 +11,14 @@ from app.domain.values.errors import PermissionDenied
 from app.graphql.app_nodes import ProblemNode
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import MutationError, ObjectType, described_enum, own_id, part_or_null
+from app.graphql.fields import (
+    MutationError,
+    ObjectType,
+    described_enum,
+    error_type,
+    own_id,
+    part_or_null,
+)
 
 
 class _WholeNumber(graphene.Scalar):
@@ -105,18 +112,12 @@ class AppProblem(ObjectType, interfaces=(Node,)):
         return None if self.dismissed_by is None else self
 
 
-class AppProblemCreateError(MutationError, graphene.ObjectType):
-    """An error of `appProblemCreate`."""
-
-    field = graphene.String(description="The invalid input.")
-    code = graphene.NonNull("app.graphql.types.error_codes.AppProblemCreateErrorCode")
-
-
-class AppProblemDismissError(MutationError, graphene.ObjectType):
-    """An error of `appProblemDismiss`."""
-
-    field = graphene.String(description="The invalid input.")
-    code = graphene.NonNull("app.graphql.types.error_codes.AppProblemDismissErrorCode")
+AppProblemCreateError = error_type(
+    "AppProblemCreateError", "An error of `appProblemCreate`.", "The invalid input."
+)
+AppProblemDismissError = error_type(
+    "AppProblemDismissError", "An error of `appProblemDismiss`.", "The invalid input."
+)
 
 
 class AppError(MutationError, graphene.ObjectType):

@@ -7,11 +7,10 @@ from app.domain.commerce import products
 from app.domain.commerce import sales as domain
 from app.domain.commerce.channels import Channel
 from app.domain.commerce.money import Money, of_units
-from app.domain.values.ids import to_global_id
 from app.graphql.compatibility import constant
 from app.graphql.connections import Node, make_connection
 from app.graphql.context import Info
-from app.graphql.fields import ObjectType, attribute, own_id, part, text_or_null
+from app.graphql.fields import ObjectType, attribute, itself, own_id, part, text_or_null
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
 
@@ -103,6 +102,10 @@ def _zero(order: domain.OrderSummary, _info: Info) -> Money:
     return of_units(0, order.total.currency)
 
 
+def _channel(sale: domain.OrderSummary | domain.Checkout, info: Info) -> Channel:
+    return info.context.loaders(info).channels.by_key(sale.channel_id)
+
+
 def _zero_field(reason: str) -> graphene.Field:
     """Return the field of an order that is always 0, in the order's currency."""
     return graphene.Field(
@@ -115,7 +118,6 @@ def _zero_field(reason: str) -> graphene.Field:
 class _Line:
     """The fields that checkout lines and order lines share."""
 
-    id = graphene.NonNull(graphene.ID)
     product = graphene.Field(
         "app.graphql.types.products.Product", description="Null if the product was deleted."
     )
@@ -132,6 +134,7 @@ _PAID, _REFUNDED = "payments are made", "refunds are made"
 class OrderLine(_Line, ObjectType, interfaces=(Node, ObjectWithMetadata)):
     """A product in an order, with its name and price at the time of the order."""
 
+    id = own_id("OrderLine")
     quantity_fulfilled = graphene.NonNull(
         graphene.Int, description="How many were sent: orders are sent as a whole."
     )
@@ -153,8 +156,11 @@ class OrderLine(_Line, ObjectType, interfaces=(Node, ObjectWithMetadata)):
     def resolve_unit_discount(self: products.Line, _info: Info) -> Money:
         return of_units(0, self.unit_price.currency)
 
-    def resolve_id(self: products.Line, _info: Info) -> str:
-        return to_global_id("OrderLine", self.id)
+
+def _lines(order: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ...]:
+    if isinstance(order, domain.Order):
+        return order.lines
+    return info.context.loaders(info).orders.lines(info, order)
 
 
 @with_unavailable
@@ -162,9 +168,7 @@ class FulfillmentLine(ObjectType, interfaces=(Node,)):
     """A line of an order that was sent."""
 
     id = own_id("FulfillmentLine")
-    order_line = graphene.Field(
-        OrderLine, description="The line of the order.", resolver=lambda line, _info: line
-    )
+    order_line = graphene.Field(OrderLine, description="The line of the order.", resolver=itself)
     quantity = graphene.NonNull(graphene.Int)
 
 
@@ -184,10 +188,7 @@ class Fulfillment(ObjectType, interfaces=(Node, ObjectWithMetadata)):
         description="The order's last change: when it was sent isn't kept.",
         resolver=attribute("updated_at"),
     )
-    lines = graphene.List(graphene.NonNull(FulfillmentLine))
-
-    def resolve_lines(self: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ...]:
-        return _lines(self, info)
+    lines = graphene.List(graphene.NonNull(FulfillmentLine), resolver=_lines)
 
 
 @with_unavailable
@@ -204,7 +205,7 @@ class Order(ObjectType, interfaces=(Node, ObjectWithMetadata)):
         description="The customer, if the caller can see them; null if the account was deleted.",
     )
     user_email = graphene.NonNull(graphene.String, description="Kept if the account is deleted.")
-    lines = graphene.NonNull(graphene.List(graphene.NonNull(OrderLine)))
+    lines = graphene.NonNull(graphene.List(graphene.NonNull(OrderLine)), resolver=_lines)
     total = graphene.NonNull(_MONEY)
     subtotal = graphene.NonNull(
         _MONEY, description="The price of all lines: the total.", resolver=attribute("total")
@@ -242,7 +243,9 @@ class Order(ObjectType, interfaces=(Node, ObjectWithMetadata)):
         OrderChargeStatusEnum, description="How much of the order is paid: FULL or NONE."
     )
     channel = graphene.NonNull(
-        "app.graphql.types.shop.Channel", description="Where the order was placed."
+        "app.graphql.types.shop.Channel",
+        description="Where the order was placed.",
+        resolver=_channel,
     )
     created = graphene.NonNull(graphene.DateTime, resolver=attribute("created_at"))
     updated_at = graphene.NonNull(graphene.DateTime)
@@ -259,9 +262,6 @@ class Order(ObjectType, interfaces=(Node, ObjectWithMetadata)):
             return self.user
         return info.context.loaders(info).orders.buyer(info, self)
 
-    def resolve_lines(self: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ...]:
-        return _lines(self, info)
-
     def resolve_fulfillments(self: domain.OrderSummary, _info: Info) -> list[domain.OrderSummary]:
         return [self] if self.status is domain.OrderStatus.FULFILLED else []
 
@@ -274,15 +274,6 @@ class Order(ObjectType, interfaces=(Node, ObjectWithMetadata)):
     def resolve_charge_status(self: domain.OrderSummary, _info: Info) -> object:
         return OrderChargeStatusEnum.FULL if self.is_paid else OrderChargeStatusEnum.NONE
 
-    def resolve_channel(self: domain.OrderSummary, info: Info) -> Channel:
-        return info.context.loaders(info).channels.by_key(self.channel_id)
-
-
-def _lines(order: domain.OrderSummary, info: Info) -> tuple[domain.OrderLine, ...]:
-    if isinstance(order, domain.Order):
-        return order.lines
-    return info.context.loaders(info).orders.lines(info, order)
-
 
 OrderCountableConnection = make_connection("Order", "app.graphql.types.orders.Order")
 
@@ -290,8 +281,7 @@ OrderCountableConnection = make_connection("Order", "app.graphql.types.orders.Or
 class CheckoutLine(_Line, ObjectType, interfaces=(Node,)):
     """A product in a checkout, with its price when it was added."""
 
-    def resolve_id(self: products.Line, _info: Info) -> str:
-        return to_global_id("CheckoutLine", self.id)
+    id = own_id("CheckoutLine")
 
 
 class Checkout(ObjectType, interfaces=(Node,)):
@@ -306,13 +296,10 @@ class Checkout(ObjectType, interfaces=(Node,)):
     quantity = graphene.NonNull(graphene.Int, description="Total quantity of all lines.")
     total_price = graphene.NonNull(_MONEY, resolver=attribute("total"))
     channel = graphene.NonNull(
-        "app.graphql.types.shop.Channel", description="Where it was created."
+        "app.graphql.types.shop.Channel", description="Where it was created.", resolver=_channel
     )
     created = graphene.NonNull(graphene.DateTime, resolver=attribute("created_at"))
     updated_at = graphene.NonNull(graphene.DateTime)
-
-    def resolve_channel(self: domain.Checkout, info: Info) -> Channel:
-        return info.context.loaders(info).channels.by_key(self.channel_id)
 
 
 CheckoutCountableConnection = make_connection("Checkout", "app.graphql.types.orders.Checkout")

@@ -4,7 +4,7 @@ from typing import Any
 
 import graphene
 
-from app.graphql.fields import MutationError, attribute, part_or_null
+from app.graphql.fields import MutationError, attribute, error_type, part_or_null
 from app.graphql.unavailable import with_unavailable
 
 
@@ -26,11 +26,9 @@ _ADDRESS_TYPE = graphene.Field(
 )
 
 
-class AccountError(graphene.ObjectType):
+class AccountError(MutationError, graphene.ObjectType):
     """An error of an account mutation."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     address_type = _ADDRESS_TYPE
 
@@ -45,17 +43,12 @@ class CustomerBulkUpdateError(graphene.ObjectType):
     code = graphene.NonNull("app.graphql.types.error_codes.CustomerBulkUpdateErrorCode")
 
 
-class SendConfirmationEmailError(MutationError, graphene.ObjectType):
-    """Why no link was sent."""
-
-    code = graphene.NonNull("app.graphql.types.error_codes.SendConfirmationEmailErrorCode")
+SendConfirmationEmailError = error_type("SendConfirmationEmailError", "Why no link was sent.")
 
 
-class StaffError(graphene.ObjectType):
+class StaffError(MutationError, graphene.ObjectType):
     """An error of a staff mutation, with the items it is about."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     permissions = _PERMISSIONS
     groups = _GROUPS
@@ -63,76 +56,28 @@ class StaffError(graphene.ObjectType):
     address_type = _ADDRESS_TYPE
 
 
-class PermissionGroupError(graphene.ObjectType):
+class PermissionGroupError(MutationError, graphene.ObjectType):
     """An error of a permission group mutation, with the items it is about."""
 
-    field = graphene.String(description="The invalid input, if a single one caused the error.")
-    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.PermissionGroupErrorCode")
     permissions = _PERMISSIONS
     users = _USERS
     channels = _ids("channels", description="The channels that the problem is about.")
 
 
-class ChannelError(MutationError, graphene.ObjectType):
-    """An error of a channel mutation."""
-
-    code = graphene.NonNull("app.graphql.types.error_codes.ChannelErrorCode")
-
-
-class ShopError(MutationError, graphene.ObjectType):
-    """Errors of shop settings."""
-
-    code = graphene.NonNull("app.graphql.types.error_codes.ShopErrorCode")
-
-
-@with_unavailable
-class ProductError(MutationError, graphene.ObjectType):
-    """An error of a product mutation."""
-
-    code = graphene.NonNull("app.graphql.types.error_codes.ProductErrorCode")
-
-
-class PluginError(MutationError, graphene.ObjectType):
-    """An error of a plugin mutation."""
-
-    field = graphene.String(description="The invalid setting, if a single one caused the error.")
-    code = graphene.NonNull("app.graphql.types.error_codes.PluginErrorCode")
-
-
-class MetadataError(MutationError, graphene.ObjectType):
-    """Why metadata was not changed."""
-
-    field = graphene.String(description="The input at fault, if it is one alone.")
-    code = graphene.NonNull("app.graphql.types.error_codes.MetadataErrorCode")
-
-
-class CheckoutError(MutationError, graphene.ObjectType):
-    """Errors of checkout mutations."""
-
-    code = graphene.NonNull("app.graphql.types.error_codes.CheckoutErrorCode")
-
-
-@with_unavailable
-class OrderError(MutationError, graphene.ObjectType):
-    """Errors of order mutations."""
-
-    code = graphene.NonNull("app.graphql.types.error_codes.OrderErrorCode")
-
-
-class WebhookError(MutationError, graphene.ObjectType):
-    """An error of a webhook mutation."""
-
-    code = graphene.NonNull("app.graphql.types.error_codes.WebhookErrorCode")
-
-
-class WebhookDryRunError(MutationError, graphene.ObjectType):
-    """An error of a dry run."""
-
-    code = graphene.NonNull("app.graphql.types.error_codes.WebhookDryRunErrorCode")
-
-
-class WebhookTriggerError(MutationError, graphene.ObjectType):
-    """An error of a webhook trigger."""
-
-    code = graphene.NonNull("app.graphql.types.error_codes.WebhookTriggerErrorCode")
+ChannelError = error_type("ChannelError", "An error of a channel mutation.")
+ShopError = error_type("ShopError", "Errors of shop settings.")
+ProductError = with_unavailable(error_type("ProductError", "An error of a product mutation."))
+PluginError = error_type(
+    "PluginError",
+    "An error of a plugin mutation.",
+    "The invalid setting, if a single one caused the error.",
+)
+MetadataError = error_type(
+    "MetadataError", "Why metadata was not changed.", "The input at fault, if it is one alone."
+)
+CheckoutError = error_type("CheckoutError", "Errors of checkout mutations.")
+OrderError = with_unavailable(error_type("OrderError", "Errors of order mutations."))
+WebhookError = error_type("WebhookError", "An error of a webhook mutation.")
+WebhookDryRunError = error_type("WebhookDryRunError", "An error of a dry run.")
+WebhookTriggerError = error_type("WebhookTriggerError", "An error of a webhook trigger.")

@@ -1,6 +1,7 @@
 """The shop, its settings, its two switches and its channels."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +17,7 @@ from app.domain.commerce.money import CURRENCY
 from app.domain.mails.design import logo_path
 from app.domain.mails.mail import MailSender
 from app.domain.shop import settings
-from app.domain.shop.setting_table import SETTINGS, SettingKind, SettingValue
+from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import SCHEMA_VERSION
 from app.graphql.compatibility import constant
@@ -105,35 +106,41 @@ def _items(name: str) -> graphene.NonNull:
     return graphene.NonNull(graphene.List(graphene.NonNull(f"{_UNAVAILABLE}{name}")))
 
 
-_SETTINGS = {setting.name: setting for setting in SETTINGS}
-
-
-_TYPES = {
+SETTING_TYPES: Mapping[SettingKind, Any] = {
     SettingKind.SWITCH: graphene.Boolean,
     SettingKind.MOMENT: graphene.DateTime,
+    SettingKind.LOGIN_MODE: PasswordLoginModeEnum,
     SettingKind.SECOND_FACTOR: StaffSecondFactorEnum,
     SettingKind.MAIL_SENDER: MailSenderEnum,
     SettingKind.DAYS: graphene.Int,
     SettingKind.NUMBER: graphene.Int,
     SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }
+"""The types of settings that aren't texts, as fields and as inputs."""
 
 
-def _managed(name: str) -> graphene.Field:
-    """Return the field of the setting ``name``, which needs MANAGE_SETTINGS."""
-    setting = _SETTINGS[name]
+def _managed(setting: Setting) -> graphene.Field:
+    """Return the field of a setting that needs MANAGE_SETTINGS."""
 
     def resolve(_shop: settings.PublicShop, info: Info) -> SettingValue:
         return setting.read(show_settings(*info.context.caller))
 
     return graphene.Field(
-        _TYPES.get(setting.kind, graphene.String),
+        SETTING_TYPES.get(setting.kind, graphene.String),
         description=f"{setting.help} Requires MANAGE_SETTINGS.",
         resolver=resolve,
     )
 
 
-class Shop(ObjectType, interfaces=(ObjectWithMetadata,)):
+_PUBLIC = {field.name for field in fields(settings.PublicShop)}
+_ManagedSettings: Any = type(
+    "_ManagedSettings",
+    (),
+    {one.name: _managed(one) for one in SETTINGS if one.name not in _PUBLIC},
+)
+
+
+class Shop(_ManagedSettings, ObjectType, interfaces=(ObjectWithMetadata,)):
     """The shop. Its name, description and switches are public."""
 
     id = graphene.NonNull(graphene.ID)
@@ -141,41 +148,13 @@ class Shop(ObjectType, interfaces=(ObjectWithMetadata,)):
     description = graphene.String()
     password_login_mode = graphene.NonNull(PasswordLoginModeEnum)
     allow_storefront_traffic = graphene.NonNull(graphene.Boolean)
-    storefront_note = _managed("storefront_note")
-    storefront_opens_at = _managed("storefront_opens_at")
     available_external_authentications = graphene.NonNull(
         graphene.List(graphene.NonNull(ExternalAuthentication))
     )
-    default_mail_sender_name = _managed("default_mail_sender_name")
-    default_mail_sender_address = _managed("default_mail_sender_address")
-    mail_reply_to = _managed("mail_reply_to")
-    accent_color = _managed("accent_color")
-    mail_footer = _managed("mail_footer")
-    mail_legal_line = _managed("mail_legal_line")
-    default_language = _managed("default_language")
-    password_reset_sender = _managed("password_reset_sender")
-    account_confirmation_sender = _managed("account_confirmation_sender")
-    email_change_request_sender = _managed("email_change_request_sender")
-    customer_invitation_sender = _managed("customer_invitation_sender")
-    staff_invitation_sender = _managed("staff_invitation_sender")
-    webhook_alerts = _managed("webhook_alerts")
-    webhook_alert_failures = _managed("webhook_alert_failures")
-    webhook_alert_percent = _managed("webhook_alert_percent")
-    webhook_alert_attempts = _managed("webhook_alert_attempts")
     logo = graphene.Field(
         "app.graphql.types.users.Image",
         description="The logo that emails show, as PNG. Requires MANAGE_SETTINGS.",
     )
-    customer_set_password_url = _managed("customer_set_password_url")
-    enable_account_confirmation_by_email = _managed("enable_account_confirmation_by_email")
-    allow_login_without_confirmation = _managed("allow_login_without_confirmation")
-    hosted_pages = _managed("hosted_pages")
-    hosted_password_login = _managed("hosted_password_login")
-    hosted_passkey_login = _managed("hosted_passkey_login")
-    hosted_provider_login = _managed("hosted_provider_login")
-    email_code_login = _managed("email_code_login")
-    staff_second_factor = _managed("staff_second_factor")
-    second_factor_grace_days = _managed("second_factor_grace_days")
     second_factor_required_from = graphene.DateTime(
         description="When staff without a second factor lose their staff permissions; null while "
         "it is optional. Requires MANAGE_SETTINGS."
