@@ -26,7 +26,6 @@ from app.domain.events import (
     StaffSetPasswordRequested,
     StaffUpdated,
     Subject,
-    UnsentEvent,
     default_kinds,
     default_query,
 )
@@ -232,7 +231,7 @@ def test_sample_payload_is_about_the_newest_object(ports: Ports) -> None:
         shown = sample_payload(ports, app, event)
         assert shown is not None
         assert json.loads(shown)["product"]["name"] == "Bowl"
-    assert sample_payload(ports, app, UnsentEvent.GIFT_CARD_CREATED) is None
+    assert sample_payload(ports, app, "GIFT_CARD_CREATED") is None
     with pytest.raises(PermissionDenied):
         sample_payload(ports, app, EventType.ORDER_CREATED)
 

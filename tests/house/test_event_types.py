@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from app.domain.events import EVENTS, EventType, UnsentEvent
-from app.domain.webhooks import SyncEvent
+from app.domain.events import EVENTS, SYNC_EVENTS, UNSENT_EVENTS, EventType
 from app.graphql.schema import schema
 from tests.house.sources import application
 
@@ -31,15 +30,14 @@ def test_no_other_file_of_the_application_spells_an_events_name() -> None:
 
 
 def test_api_offers_exactly_the_listed_events() -> None:
-    asynchronous = [event.value for event in (*EventType, *UnsentEvent)]
-    synchronous = [event.value for event in SyncEvent]
+    asynchronous = [*EventType, *UNSENT_EVENTS]
     assert offered("WebhookEventTypeAsyncEnum") == asynchronous
-    assert offered("WebhookEventTypeSyncEnum") == synchronous
-    assert offered("WebhookEventTypeEnum") == [*asynchronous, *synchronous]
+    assert offered("WebhookEventTypeSyncEnum") == [*SYNC_EVENTS]
+    assert offered("WebhookEventTypeEnum") == [*asynchronous, *SYNC_EVENTS]
 
 
 def test_no_event_is_both_sent_and_unsent() -> None:
-    assert not {*EventType} & {*UnsentEvent}
+    assert not {*EventType} & {*UNSENT_EVENTS}
 
 
 def offered(name: str) -> list[str]:

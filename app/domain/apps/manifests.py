@@ -11,7 +11,7 @@ from nodesemver import make_range
 
 from app.domain.apps.apps import APP_PAGE, DEFAULT_TARGET, grantable_problem
 from app.domain.authorization.permissions import Permission, known_permissions
-from app.domain.events import EventType, UnsentEvent
+from app.domain.events import UNSENT_EVENTS, EventType
 from app.domain.urls.web_urls import MAX_URL_LENGTH, is_path, is_same_origin, is_web_url
 from app.domain.values.errors import Problem, refuse_any
 from app.domain.values.installation import PLATFORM, SCHEMA_VERSION
@@ -383,11 +383,10 @@ def _read_webhook(part: Members, identifiers: Identifiers) -> ManifestWebhook:
 
 def _events(part: Members) -> tuple[EventType, ...]:
     names = part.names("asyncEvents")
-    problem = unsent_events_problem(name for name in names if name in UnsentEvent.__members__)
+    problem = unsent_events_problem(name for name in names if name in UNSENT_EVENTS)
     if problem is not None:
         part.add("asyncEvents", problem)
-    known_permissions = {*EventType.__members__, *UnsentEvent.__members__}
-    unknown = unknown_names(names, known_permissions, max_length=80)
+    unknown = unknown_names(names, {*EventType, *UNSENT_EVENTS}, max_length=80)
     if unknown:
         part.add("asyncEvents", _unknown_events(unknown))
     return tuple(event for event in EventType if event.value in names)

@@ -9,7 +9,7 @@ from typing import Any
 import graphene
 
 from app.domain.deliveries.deliveries import ReplayScope
-from app.domain.events import EventType, event_named
+from app.domain.events import EventType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import in_utc
@@ -344,12 +344,7 @@ class DryRunMutations(graphene.ObjectType):
         object_id: str | None = None,
         event: StrEnum | None = None,
     ) -> WebhookTrigger:
-        delivery = trigger_webhook(
-            *info.context.caller,
-            webhook_id,
-            object_id,
-            None if event is None else event_named(event.value),
-        )
+        delivery = trigger_webhook(*info.context.caller, webhook_id, object_id, event)
         return WebhookTrigger(delivery=delivery)
 
 
@@ -382,6 +377,5 @@ class WebhookQueries(graphene.ObjectType):
         "MANAGE_ORDERS.",
     )
     def webhook_sample_payload(_root: object, info: Info, event_type: StrEnum) -> object | None:
-        event = event_named(event_type.value)
-        payload = sample_payload(*info.context.caller, event)
+        payload = sample_payload(*info.context.caller, event_type)
         return None if payload is None else json.loads(payload)

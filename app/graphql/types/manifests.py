@@ -9,7 +9,6 @@ import graphene
 from app.domain.apps import manifests as domain
 from app.domain.apps.apps import extension_address, nearest_logo_size
 from app.domain.apps.manifests import ManifestExtension, ManifestWebhook
-from app.domain.webhooks import SyncEvent
 from app.graphql.context import Info, RequestContext
 from app.graphql.fields import attribute, itself, sorted_permissions, text_or_null
 
@@ -44,7 +43,7 @@ class AppManifestWebhook(graphene.ObjectType):
     query = graphene.NonNull(graphene.String)
     target_url = graphene.NonNull(graphene.String)
 
-    def resolve_sync_events(self: ManifestWebhook, _info: Info) -> tuple[SyncEvent, ...]:
+    def resolve_sync_events(self: ManifestWebhook, _info: Info) -> tuple[()]:
         return ()
 
 

@@ -1,5 +1,6 @@
 """Webhooks and their events."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
@@ -7,7 +8,7 @@ import graphene
 
 from app.domain import webhooks as domain
 from app.domain.deliveries.deliveries import EventDelivery
-from app.domain.events import EVENTS, NEVER_SENT, EventType, UnsentEvent
+from app.domain.events import EVENTS, NEVER_SENT, SYNC_EVENTS, UNSENT_EVENTS, EventType
 from app.domain.values.pages import Page
 from app.graphql.app_nodes import AppNode, WebhookNode, app_node
 from app.graphql.connections import (
@@ -37,23 +38,23 @@ def _description(event: StrEnum | None) -> str:
     return EVENTS[EventType(event.value)].description
 
 
-def _enum(name: str, *kinds: type[StrEnum], left_out: str = "") -> Any:
-    """Return the enum of all names of ``kinds``; a resolver gets its members, which are texts."""
-    names = {event.name: event.value for kind in kinds for event in kind if event.name != left_out}
-    return graphene.Enum.from_enum(StrEnum(name, names), name=name, description=_description)
+def _sync_description(event: StrEnum | None) -> str:
+    return NEVER_SENT if event else "Synchronous events. Webhooks can't subscribe to them."
 
 
-WebhookEventTypeAsyncEnum = _enum("WebhookEventTypeAsyncEnum", EventType, UnsentEvent)
-WebhookEventTypeEnum = _enum("WebhookEventTypeEnum", EventType, UnsentEvent, domain.SyncEvent)
-WebhookSampleEventTypeEnum = _enum(
-    "WebhookSampleEventTypeEnum", EventType, UnsentEvent, left_out=EventType.ANY_EVENTS.name
-)
-WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
-    domain.SyncEvent,
-    name="WebhookEventTypeSyncEnum",
-    description=lambda value: (
-        NEVER_SENT if value else "Synchronous events. Webhooks can't subscribe to them."
-    ),
+def _enum(
+    name: str, *events: str, description: Callable[[StrEnum | None], str] = _description
+) -> Any:
+    """Return the enum of ``events``; a resolver gets its members, which are texts."""
+    names = {str(event): str(event) for event in events}
+    return graphene.Enum.from_enum(StrEnum(name, names), name=name, description=description)
+
+
+WebhookEventTypeAsyncEnum = _enum("WebhookEventTypeAsyncEnum", *EventType, *UNSENT_EVENTS)
+WebhookEventTypeEnum = _enum("WebhookEventTypeEnum", *EventType, *UNSENT_EVENTS, *SYNC_EVENTS)
+WebhookSampleEventTypeEnum = _enum("WebhookSampleEventTypeEnum", *EVENTS, *UNSENT_EVENTS)
+WebhookEventTypeSyncEnum = _enum(
+    "WebhookEventTypeSyncEnum", *SYNC_EVENTS, description=_sync_description
 )
 
 
@@ -118,7 +119,7 @@ class Webhook(ObjectType, interfaces=(Node,)):
         description="Secret that signs deliveries instead of the shop's keys."
     )
 
-    def resolve_sync_events(self: domain.Webhook, _info: Info) -> tuple[domain.SyncEvent, ...]:
+    def resolve_sync_events(self: domain.Webhook, _info: Info) -> tuple[()]:
         return ()
 
     def resolve_app(self: domain.Webhook, info: Info) -> AppNode | None:

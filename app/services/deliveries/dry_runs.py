@@ -74,7 +74,7 @@ def trigger_webhook(
     actor: Actor,
     webhook_id: str,
     object_id: str | None = None,
-    event: events.EventType | events.UnsentEvent | None = None,
+    event: str | None = None,
 ) -> EventDelivery:
     """Send a webhook's payload of that object once more (`webhookTrigger`), as its app sees it.
 
@@ -107,17 +107,15 @@ def trigger_webhook(
 
 
 @staff_and_apps
-def sample_payload(
-    ports: Ports, actor: Actor, event: events.EventType | events.UnsentEvent
-) -> str | None:
+def sample_payload(ports: Ports, actor: Actor, event: str) -> str | None:
     """Return the payload of the default query of ``event`` (`webhookSamplePayload`), as JSON.
 
     It is about the newest object that the caller can see; ``None`` without one, and for an event
     that isn't sent. Raises ``PermissionDenied`` naming the event's permission.
     """
-    if isinstance(event, events.UnsentEvent):
+    if event not in events.EVENTS:
         return None
-    kind = events.EVENTS[event]
+    kind = events.EVENTS[events.EventType(event)]
     if not actor.holds(kind.permission):
         raise PermissionDenied(kind.permission)
     try:
@@ -142,12 +140,12 @@ def _kinds(ports: Ports, query: str) -> Kinds:
         ) from None
 
 
-def _kinds_of_event(kinds: Kinds, event: events.EventType | events.UnsentEvent) -> Kinds:
-    chosen = [kind for kind in kinds if kind.type is event]
+def _kinds_of_event(kinds: Kinds, event: str) -> Kinds:
+    chosen = [kind for kind in kinds if kind.type == event]
     if not chosen:
         message = "The query doesn't subscribe to {event}, but to {subscribed}."
         subscribed = Phrases(kind.type.label for kind in kinds)
-        values = {"event": Phrase(event.label), "subscribed": subscribed}
+        values = {"event": Phrase(events.event_label(event)), "subscribed": subscribed}
         raise Refused(Problem("MISSING_EVENT", message, "event", values=values))
     return chosen
 
