@@ -130,8 +130,8 @@ def test_groups_without_a_match_are_left_out() -> None:
     page = make_events_page(EventType.ORDER_PAID, "  Order P ", None)
     [group] = page.groups
     assert group.noun == "Orders"
-    assert [event.name for event in group.events] == [EventType.ORDER_PAID]
-    assert group.events[0].is_shown
+    assert [event.name for event in group.entries] == [EventType.ORDER_PAID]
+    assert group.entries[0].is_chosen
     assert page.shown.subscribers == ""
 
 

@@ -1,13 +1,13 @@
 """Events: what webhooks can subscribe to, each with a sample of its payload."""
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.frame.formatting import pretty_json
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, refused_page
 from app.console.frame.session import actor, ports, require
@@ -15,9 +15,8 @@ from app.console.frame.submissions import CreatingForm
 from app.console.integrations.event_subjects import sample_header, send_sample
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
-from app.domain.events import EVENTS, Event, EventType, default_query
+from app.domain.events import EVENTS, Event, EventType, Subject, default_query
 from app.domain.values.errors import PermissionDenied, Refused
-from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
 from app.services.authorization.register import can_call
 from app.services.deliveries.dry_runs import dry_run_webhook
@@ -51,33 +50,30 @@ class Group:
     entries: tuple[EventEntry, ...]
 
 
-def catalogue(owner: App | None, chosen: Collection[str]) -> list[Group]:
-    """Return the events by subject, with the permission that ``owner`` needs to receive them."""
+def catalogue(owner: App | None, chosen: Collection[str], search: str = "") -> list[Group]:
+    """Return the events that match ``search``, by subject, and what ``owner`` needs for them."""
+    kinds = (kind for kind in EVENTS.values() if search.strip().lower() in _searched(kind))
     return [
-        _group(noun, permission, owner, [_entry(name, kind, chosen) for name, kind in kinds])
-        for (noun, permission), kinds in groupby(EVENTS.items(), _about)
+        _group(subject, owner, tuple(_entry(kind, chosen) for kind in found))
+        for subject, found in groupby(kinds, lambda kind: kind.subject)
     ]
 
 
-def _about(item: tuple[EventType, type[Event]]) -> tuple[str, Permission]:
-    _, kind = item
-    return kind.subject.heading, kind.permission
+def _searched(kind: type[Event]) -> str:
+    return f"{kind.type.value} {text(kind.type.label)} {text(kind.description)}".lower()
 
 
-def _group(
-    noun: str, permission: Permission, owner: App | None, entries: Iterable[EventEntry]
-) -> Group:
-    listed = tuple(entries)
-    selected = sum(entry.is_chosen for entry in listed)
-    is_missing = owner is not None and permission not in owner.permissions
+def _group(subject: Subject, owner: App | None, entries: tuple[EventEntry, ...]) -> Group:
+    selected = sum(entry.is_chosen for entry in entries)
+    is_missing = owner is not None and subject.permission not in owner.permissions
     return Group(
-        noun=text(noun),
-        needs=_needs(permission, owner if is_missing else None),
+        noun=text(subject.heading),
+        needs=_needs(subject.permission, owner if is_missing else None),
         is_missing=is_missing,
         selected=text("{count} selected", count=selected),
-        total=text("of {count}", count=len(listed)),
+        total=text("of {count}", count=len(entries)),
         is_open=selected > 0,
-        entries=listed,
+        entries=entries,
     )
 
 
@@ -91,40 +87,15 @@ def _needs(permission: Permission, lacking: App | None) -> str:
     )
 
 
-def _entry(name: EventType, kind: type[Event], chosen: Collection[str]) -> EventEntry:
+def _entry(kind: type[Event], chosen: Collection[str]) -> EventEntry:
+    name = kind.type.value
     return EventEntry(
-        id=f"event-{name.value.lower().replace('_', '-')}",
-        name=name.value,
-        label=text(name.label),
+        id=f"event-{name.lower().replace('_', '-')}",
+        name=name,
+        label=text(kind.type.label),
         description=text(kind.description),
-        is_chosen=name.value in chosen,
+        is_chosen=name in chosen,
     )
-
-
-_TRIGGER = "flask webhook trigger --webhook-id"
-
-
-@dataclass(frozen=True, slots=True)
-class ListedEvent:
-    name: EventType
-    label: str
-    description: str
-    is_shown: bool
-
-
-@dataclass(frozen=True, slots=True)
-class EventGroup:
-    noun: str
-    events: tuple[ListedEvent, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SubscribedWebhook:
-    id: int
-    name: str
-    app: str
-    can_be_sent: bool
-    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,111 +112,61 @@ NO_SAMPLE = SampleEvent()
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """The event shown; ``payload`` is empty without a sample, which ``problem`` then explains.
+    """The event shown, and how many webhooks subscribe.
 
-    ``recipients`` are the webhooks that a sample can be sent to; ``not_sent`` says why there is
-    none.
+    ``recipients`` are those that a sample can be sent to; ``not_sent`` says why there is none.
     """
 
     name: EventType
     label: str
     description: str
-    permission: str
-    permission_code: str
+    permission: Permission
     query: str
     subscribers: str
-    webhooks: tuple[SubscribedWebhook, ...]
-    recipients: tuple[SubscribedWebhook, ...]
+    webhooks: tuple[Subscriber, ...]
+    recipients: tuple[Subscriber, ...]
     not_sent: str
-    sample: SampleEvent
-    command: str
-    payload: str
-    problem: str
 
 
 @dataclass(frozen=True, slots=True)
 class EventsPage:
     """The catalogue, narrowed by a search, and the event shown."""
 
-    groups: tuple[EventGroup, ...]
+    groups: list[Group]
     summary: str
     shown: ShownEvent
 
 
 def make_events_page(
-    shown: EventType,
-    search: str,
-    webhooks: Page[Subscriber] | None,
-    *,
-    payload: str = "",
-    problem: str = "",
-    sample: SampleEvent = NO_SAMPLE,
+    shown: EventType, search: str, webhooks: Page[Subscriber] | None
 ) -> EventsPage:
     """Return the page; ``webhooks`` are those that subscribe, or ``None`` if they are hidden."""
-    groups = tuple(_groups(shown, search.strip().lower()))
-    found = sum(len(group.events) for group in groups)
+    groups = catalogue(None, (shown,), search)
+    found = sum(len(group.entries) for group in groups)
     return EventsPage(
         groups=groups,
         summary=text("{matching} of {total} events", matching=found, total=len(EVENTS)),
-        shown=_shown_event(shown, webhooks, payload, problem, sample),
+        shown=_shown_event(EVENTS[shown], webhooks),
     )
 
 
-def _groups(shown: EventType, search: str) -> Iterator[EventGroup]:
-    listed = (name for name in EVENTS if search in _searched(name))
-    for noun, names in groupby(listed, lambda name: EVENTS[name].subject.heading):
-        events = tuple(
-            ListedEvent(name, text(name.label), text(EVENTS[name].description), name is shown)
-            for name in names
-        )
-        yield EventGroup(text(noun), events)
-
-
-def _searched(name: EventType) -> str:
-    return f"{name.value} {text(name.label)} {text(EVENTS[name].description)}".lower()
-
-
-def _shown_event(
-    name: EventType,
-    webhooks: Page[Subscriber] | None,
-    payload: str,
-    problem: str,
-    sample: SampleEvent,
-) -> ShownEvent:
-    kind = EVENTS[name]
-    subscribed = tuple(
-        _subscribed(webhook, sample) for webhook in (webhooks.items if webhooks else ())
-    )
-    recipients = tuple(webhook for webhook in subscribed if webhook.can_be_sent)
+def _shown_event(kind: type[Event], webhooks: Page[Subscriber] | None) -> ShownEvent:
+    subscribed = webhooks.items if webhooks else ()
+    recipients = tuple(one for one in subscribed if one.is_active and one.is_app_active)
     return ShownEvent(
-        name=name,
-        label=text(name.label),
+        name=kind.type,
+        label=text(kind.type.label),
         description=text(kind.description),
-        permission=text(kind.permission.label),
-        permission_code=kind.permission.value,
+        permission=kind.permission,
         query=default_query(kind),
         subscribers=_subscribers_sentence(webhooks),
         webhooks=subscribed,
         recipients=recipients,
         not_sent=_not_sent(webhooks, recipients),
-        sample=sample,
-        command=_command(recipients),
-        payload=json.dumps(json.loads(payload), indent=2, ensure_ascii=False) if payload else "",
-        problem=problem,
     )
 
 
-def _subscribed(webhook: Subscriber, sample: SampleEvent) -> SubscribedWebhook:
-    return SubscribedWebhook(
-        webhook.id,
-        webhook.name or webhook.target_url,
-        webhook.app_name,
-        can_be_sent=webhook.is_active and webhook.is_app_active,
-        is_chosen=webhook.id == sample.webhook,
-    )
-
-
-def _not_sent(webhooks: Page[Subscriber] | None, recipients: Sequence[SubscribedWebhook]) -> str:
+def _not_sent(webhooks: Page[Subscriber] | None, recipients: Sequence[Subscriber]) -> str:
     if webhooks is None or recipients:
         return ""
     if not webhooks.items:
@@ -253,13 +174,6 @@ def _not_sent(webhooks: Page[Subscriber] | None, recipients: Sequence[Subscribed
     return text(
         "To send a sample, enable a webhook that subscribes to this event and activate its app."
     )
-
-
-def _command(recipients: Sequence[SubscribedWebhook]) -> str:
-    if not recipients:
-        return ""
-    webhook = to_global_id("Webhook", recipients[0].id)
-    return f"{_TRIGGER} {webhook}"
 
 
 def _subscribers_sentence(webhooks: Page[Subscriber] | None) -> str:
@@ -317,13 +231,16 @@ def _named_event() -> EventType:
 def _show(sample: SampleEvent) -> BaseResponse:
     shown, search = _named_event(), request.args.get("q", "")
     payload, problem = _sample(shown)
-    events = make_events_page(
-        shown, search, _subscribers(shown), payload=payload, problem=problem, sample=sample
-    )
+    subscribers = None
+    if can_call(actor(), list_subscribers):
+        subscribers = list_subscribers(ports(), actor(), shown, PageRequest(MAX_PAGE_SIZE))
     respond = refused_page if sample.problem else page
     return respond(
         "events/index.html",
-        events=events,
+        events=make_events_page(shown, search, subscribers),
+        payload=pretty_json(payload),
+        problem=problem,
+        sample=sample,
         search=search,
         sample_header=sample_header(),
         once=CreatingForm(formdata=None),
@@ -339,9 +256,3 @@ def _sample(event: EventType) -> tuple[str, str]:
     except PermissionDenied as denied:
         return "", reason_text(str(denied))
     return sample.payload, ""
-
-
-def _subscribers(event: EventType) -> Page[Subscriber] | None:
-    if not can_call(actor(), list_subscribers):
-        return None
-    return list_subscribers(ports(), actor(), event, PageRequest(MAX_PAGE_SIZE))

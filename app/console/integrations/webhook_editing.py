@@ -52,26 +52,18 @@ class AppOption:
     id: int
     label: str
     is_chosen: bool
-    is_within_reach: bool = True
+    is_within_reach: bool
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookFormPage:
-    """The form; ``webhook_id`` is ``None`` for a new webhook."""
-
-    webhook_id: int | None
-    webhook: str
     title: str
     save: str
-    owner: str
     apps: tuple[AppOption, ...]
     chooses_any_event: bool
     selected: str
     groups: list[Group]
-    has_secret: bool
     secret_hint: str
-    invalid_lines: Collection[int]
-    missing: MissingPermissions | None
     grant_label: str
 
 
@@ -79,30 +71,23 @@ def make_webhook_form_page(
     hook: Webhook | None,
     owner: App | None,
     apps: Iterable[App],
+    beyond: Collection[App],
     chosen: Collection[str],
-    invalid_lines: Collection[int] = (),
     missing: MissingPermissions | None = None,
 ) -> WebhookFormPage:
     """Return the form's page; ``chosen`` are the names of the selected events.
 
-    ``invalid_lines`` are the lines of the query with errors. ``missing`` is what the app can't
-    receive of it.
+    The apps ``beyond`` can't be chosen: the person lacks their permissions. ``missing`` is what
+    the app can't receive of it.
     """
-    has_secret = hook is not None and hook.has_secret
     return WebhookFormPage(
-        webhook_id=None if hook is None else hook.id,
-        webhook="" if hook is None else hook.name or text("Unnamed webhook"),
         title=_title(hook),
         save=text("Create webhook") if hook is None else text("Save webhook"),
-        owner="" if owner is None else owner.name,
-        apps=tuple(_option(app, owner) for app in apps),
+        apps=tuple(_option(app, owner, beyond) for app in apps),
         chooses_any_event=EventType.ANY_EVENTS.value in chosen,
         selected=text("{count} selected", count=len(chosen)),
         groups=catalogue(owner, chosen),
-        has_secret=has_secret,
-        secret_hint=_secret_hint(has_secret=has_secret),
-        invalid_lines=invalid_lines,
-        missing=missing,
+        secret_hint=_secret_hint(hook),
         grant_label=_grant_label(missing),
     )
 
@@ -113,23 +98,12 @@ def _title(hook: Webhook | None) -> str:
     return text("Edit {webhook}", webhook=hook.name) if hook.name else text("Edit webhook")
 
 
-def _option(app: App, owner: App | None) -> AppOption:
+def _option(app: App, owner: App | None, beyond: Collection[App]) -> AppOption:
     label = app.name if app.is_active else text("{app} (inactive)", app=app.name)
-    return AppOption(app.id, label, is_chosen=owner is not None and owner.id == app.id)
-
-
-def mark_beyond_reach(page: WebhookFormPage, apps: Iterable[App]) -> WebhookFormPage:
-    """Return the page on which ``apps`` can't be chosen: the person lacks their permissions."""
-    labels = {
-        app.id: text("{app} (has permissions that you don't have)", app=app.name) for app in apps
-    }
-    options = tuple(
-        replace(option, label=labels[option.id], is_within_reach=False)
-        if option.id in labels
-        else option
-        for option in page.apps
-    )
-    return replace(page, apps=options)
+    if app in beyond:
+        label = text("{app} (has permissions that you don't have)", app=app.name)
+    is_chosen = owner is not None and owner.id == app.id
+    return AppOption(app.id, label, is_chosen, is_within_reach=app not in beyond)
 
 
 def _grant_label(missing: MissingPermissions | None) -> str:
@@ -139,8 +113,8 @@ def _grant_label(missing: MissingPermissions | None) -> str:
     return text("Grant {permissions} and save", permissions=enumeration(labels))
 
 
-def _secret_hint(*, has_secret: bool) -> str:
-    if has_secret:
+def _secret_hint(hook: Webhook | None) -> str:
+    if hook is not None and hook.has_secret:
         return text(
             "Leave empty to keep the current secret. A replaced secret keeps signing for a day."
         )
@@ -301,12 +275,17 @@ def _page(
     if hook is not None:
         form.app.data = hook.app_id
     show = refused_page if form.errors or missing else page
-    webhook = make_webhook_form_page(
-        hook, _owner(form, hook), apps, form.events.data or (), _problem_lines(form), missing
+    owner = _owner(form, hook)
+    beyond = [app for app in apps if lacking_of_app(actor(), app.permissions)]
+    return show(
+        "webhooks/edit.html",
+        form=form,
+        hook=hook,
+        owner=owner,
+        missing=missing,
+        invalid_lines=_problem_lines(form),
+        webhook=make_webhook_form_page(hook, owner, apps, beyond, form.events.data or (), missing),
     )
-    beyond = (app for app in apps if lacking_of_app(actor(), app.permissions))
-    webhook = mark_beyond_reach(webhook, beyond)
-    return show("webhooks/edit.html", form=form, webhook=webhook)
 
 
 def _create(form: WebhookForm) -> submissions.Created:
