@@ -296,16 +296,27 @@ def _calls_declared(view: Any) -> bool:
         seen.add(name)
         waiting |= bodies.get(name, set()) - seen
     seen.discard(inspect.unwrap(view).__name__)
-    return any(_is_declared(getattr(module, name, None)) for name in seen)
+    return any(_is_declared(_find_named(module, name)) for name in seen)
 
 
 @cache
 def _names_in_functions(file: Path) -> dict[str, set[str]]:
     return {
-        node.name: {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+        node.name: {
+            ast.unparse(child)
+            for child in ast.walk(node)
+            if isinstance(child, (ast.Name, ast.Attribute))
+        }
         for node in ast.parse(file.read_text()).body
         if isinstance(node, ast.FunctionDef)
     }
+
+
+def _find_named(module: ModuleType, name: str) -> Any:
+    """Return the value of a name, or of a name in an imported module; ``None`` for others."""
+    owner, _, attribute = name.rpartition(".")
+    place = getattr(module, owner, None) if owner else module
+    return getattr(place, attribute, None) if isinstance(place, ModuleType) else None
 
 
 def _is_declared(value: Any) -> bool:
