@@ -13,7 +13,6 @@ from app.commands.terminal import options
 from app.commands.terminal.command import Group
 from app.commands.terminal.output import Column, Displayable, Form, output
 from app.domain.accounts.addresses import AddressChange
-from app.domain.mails.mail import MailSender
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
 from app.domain.shop.settings import (
     MAX_GRACE_DAYS,
@@ -187,16 +186,18 @@ _COLUMNS: Columns = (
 )
 _VALUES = {
     SettingKind.SWITCH: " (true or false)",
-    SettingKind.LOGIN_MODE: f" ({', '.join(PasswordLoginMode)})",
     SettingKind.MOMENT: " (2h, 2026-03-01T08:30, or an empty text)",
-    SettingKind.SECOND_FACTOR: f" ({', '.join(StaffSecondFactor)})",
-    SettingKind.MAIL_SENDER: f" ({', '.join(MailSender)})",
     SettingKind.DAYS: f" (a number up to {MAX_GRACE_DAYS})",
     SettingKind.NUMBER: " (a number from 1 on)",
 }
+
+
+def _values(kind: SettingKind) -> str:
+    return f" ({', '.join(kind.choices)})" if kind.choices else _VALUES.get(kind, "")
+
+
 _LIST = "\n".join(
-    f"  {setting.option}{_VALUES.get(setting.kind, '')}\n      {setting.help}"
-    for setting in SETTINGS
+    f"  {setting.option}{_values(setting.kind)}\n      {setting.help}" for setting in SETTINGS
 )
 
 
@@ -338,14 +339,10 @@ def _with_access_lost(columns: Columns, numbers: Mapping[str, object]) -> Column
 
 
 def _parse(setting: Setting, value: str) -> SettingValue:
-    if setting.kind is SettingKind.LOGIN_MODE:
-        return options.Word(PasswordLoginMode, case_sensitive=False).convert(value, None, None)
+    if setting.kind.choices is not None:
+        return options.Word(setting.kind.choices, case_sensitive=False).convert(value, None, None)
     if setting.kind is SettingKind.MOMENT:
         return options.read_future(value, installation().ports.clock.now()) if value else None
-    if setting.kind is SettingKind.SECOND_FACTOR:
-        return options.Word(StaffSecondFactor, case_sensitive=False).convert(value, None, None)
-    if setting.kind is SettingKind.MAIL_SENDER:
-        return options.Word(MailSender, case_sensitive=False).convert(value, None, None)
     if setting.kind in (SettingKind.DAYS, SettingKind.NUMBER):
         return options.read_number(value)
     return options.read_switch(value) if setting.kind is SettingKind.SWITCH else value

@@ -20,7 +20,7 @@ from app.commands.terminal.output import Column, Displayable, json_text, output,
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Problem, Refused, problem_text
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest
@@ -410,7 +410,7 @@ def create(  # noqa: PLR0913 - one for each option
         out.say(f"{user.email} has no password yet.")
         return
     for problem in weak_password_reasons(*caller, new):
-        out.say(f"Warning: this password is weak. {problem_text(problem)}")
+        out.say(f"Warning: this password is weak. {problem.message}")
 
 
 @command.command(

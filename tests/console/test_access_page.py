@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 from app.console.frame.parts import Consequence
 from app.console.shop.access import AccessPage, Viewer, make_access_page
+from app.domain.audit import AuditEntry
 from app.domain.shop.lockouts import AccessChange, Lockout, LockoutReason
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.values.errors import Problem
 from app.services.shop.impact import (
     BoundedCount,
     Impact,
-    LastChange,
     LoginModeImpact,
     PasswordStaff,
     SignInCounts,
@@ -245,16 +245,36 @@ def test_closed_storefront_describes_its_closing(rejected: int, state: str, sent
     )
 
 
+CHANGE = AuditEntry(
+    id=7,
+    at=NOW,
+    actor_kind="user",
+    actor_user_id=1,
+    actor_app_id=None,
+    actor_name="Ada",
+    address="",
+    action="shop.update",
+    subject_type="Shop",
+    subject_id="1",
+    subject_name="Shop",
+    before={},
+    after={},
+)
+
+
 @cases(
     ("change", "sentence"),
     [
         (None, ""),
-        (LastChange(NOW, "user", "Ada", 1), "Changed by you, <time "),
-        (LastChange(NOW, "user", "<Ada>", 2), "Changed by &lt;Ada&gt;, <time "),
-        (LastChange(NOW, "operator", "root", None), "Changed by a server administrator, <time "),
+        (CHANGE, "Changed by you, <time "),
+        (replace(CHANGE, actor_user_id=2, actor_name="<Ada>"), "Changed by &lt;Ada&gt;, <time "),
+        (
+            replace(CHANGE, actor_kind="operator", actor_user_id=None),
+            "Changed by a server administrator, <time ",
+        ),
     ],
 )
-def test_last_change_names_who_made_it(change: LastChange | None, sentence: str) -> None:
+def test_last_change_names_who_made_it(change: AuditEntry | None, sentence: str) -> None:
     impact = replace(IMPACT, mode_changed=change, storefront_changed=change)
     page = make_access_page(impact, VIEWER)
     assert page.mode_changed == page.storefront_changed

@@ -289,8 +289,8 @@ VALUES = (
     Mutant(
         "A change of the shop is in the audit log",
         "app/services/shop/settings.py",
-        "old, new)\n        record(ports, actor, session, change)\n",
-        "old, new)\n",
+        "*sides)\n        record(ports, actor, session, change)\n",
+        "*sides)\n",
         "services/shop/test_settings.py",
     ),
     Mutant(

@@ -19,7 +19,7 @@ from app.commands.webhooks.fields import (
     payload_of,
 )
 from app.commands.webhooks.instance_option import instance, webhook_command
-from app.domain.values.errors import Problem, Refused, problem_text
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.line_diff import diff_lines, unified_diff
 from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
 
@@ -194,7 +194,7 @@ def _show(trials: list[Trial]) -> None:
         about = f"{trial.object_id}: " if trial.object_id and len(trials) > 1 else ""
         for problem in trial.problems:
             where = f"{problem.field}: " if problem.field else ""
-            out.say(f"Error: {about}{where}{problem_text(problem)}")
+            out.say(f"Error: {about}{where}{problem.message}")
         if trial.compared_with:
             what = "differs from" if trial.diff else "is the same as"
             out.say(f"{about}The payload {what} delivery {trial.compared_with}.")

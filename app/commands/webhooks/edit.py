@@ -25,7 +25,7 @@ from app.commands.webhooks.fields import (
 )
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.urls.web_urls import is_private_target, is_web_url
-from app.domain.values.errors import Problem, Refused, Stale, problem_text
+from app.domain.values.errors import Problem, Refused, Stale
 from app.domain.values.inputs import ABSENT, Absent, present
 from app.domain.values.installation import Fault
 from app.domain.webhooks import not_permitted, receives_nothing
@@ -253,7 +253,7 @@ def _with_hint(problem: Problem, target: str) -> Problem:
     return replace(
         problem,
         template="{reason} On your own machine: flask webhook listen --forward-to {target}",
-        values={"reason": problem_text(problem), "target": target},
+        values={"reason": problem.message, "target": target},
     )
 
 

@@ -18,6 +18,7 @@ from app.console.frame.parts import Consequence
 from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, caller, is_by_passkey, ports, signed_in_by
 from app.console.shop import access_positions
+from app.domain.audit import AuditEntry
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.lockouts import AccessChange
 from app.domain.shop.setting_table import shop_facts
@@ -28,7 +29,6 @@ from app.domain.values.text import translatable
 from app.services.authorization.register import needs_proof
 from app.services.shop.impact import (
     Impact,
-    LastChange,
     LoginModeImpact,
     PasswordStaff,
     SignInCounts,
@@ -121,11 +121,11 @@ def make_access_page(
     )
 
 
-def _changed(change: LastChange | None, found: Impact, viewer: Viewer) -> str:
+def _changed(change: AuditEntry | None, found: Impact, viewer: Viewer) -> str:
     if change is None:
         return ""
     moment = time_element(change.at, found.counted_at)
-    if change.user_id == viewer.user_id:
+    if change.actor_user_id == viewer.user_id:
         return html_text("Changed by you, {moment}", moment=moment)
     if change.actor_kind == "operator":
         return html_text("Changed by a server administrator, {moment}", moment=moment)

@@ -1,6 +1,6 @@
 """Each setting of the shop, declared once: how it is checked, typed, named and shown."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, StrEnum, auto
@@ -52,6 +52,11 @@ class SettingKind(Enum):
     def is_switch(self) -> bool:
         return self is SettingKind.SWITCH
 
+    @property
+    def choices(self) -> type[StrEnum] | None:
+        """What a setting of this kind is chosen among; ``None`` for what is entered."""
+        return _CHOICES.get(self)
+
 
 _TEXTS = (
     SettingKind.LINE,
@@ -61,6 +66,13 @@ _TEXTS = (
     SettingKind.COLOR,
     SettingKind.LANGUAGE,
 )
+
+
+_CHOICES: Mapping[SettingKind, type[StrEnum]] = {
+    SettingKind.LOGIN_MODE: PasswordLoginMode,
+    SettingKind.SECOND_FACTOR: StaffSecondFactor,
+    SettingKind.MAIL_SENDER: MailSender,
+}
 
 
 class SettingGroup(StrEnum):
@@ -113,6 +125,11 @@ class Setting:
         value: SettingValue = getattr(shop, self.name)
         return value
 
+    def typed(self, stored: SettingValue) -> SettingValue:
+        """Return a value that is ``stored``: a choice as what it is chosen among."""
+        choices = self.kind.choices
+        return stored if choices is None else choices(str(stored))
+
     def read_text(self, shop: ShopSettings) -> str | bool | int:
         """Return the setting's value in ``shop`` as JSON and the audit log have it."""
         value = self.read(shop)
@@ -144,8 +161,9 @@ class Setting:
             return self._number_problem(value)
         if isinstance(value, datetime):
             return moment_problem(value, self.api_name)
-        if self.kind is SettingKind.MAIL_SENDER and value not in {*MailSender}:
-            values = {"choices": ", ".join(MailSender)}
+        choices = self.kind.choices
+        if choices is not None and value not in {*choices}:
+            values = {"choices": ", ".join(choices)}
             return Problem("INVALID", "Choose {choices}.", self.api_name, values=values)
         return None
 
@@ -432,11 +450,7 @@ def read_back(setting: Setting, value: object) -> SettingValue:
     """Return the value of a setting from what ``shop_facts`` says of it."""
     if setting.kind is SettingKind.MOMENT:
         return datetime.fromisoformat(str(value)) if value else None
-    if setting.kind is SettingKind.LOGIN_MODE:
-        return PasswordLoginMode(str(value))
-    if setting.kind is SettingKind.SECOND_FACTOR:
-        return StaffSecondFactor(str(value))
-    return value if isinstance(value, bool | int) else str(value)
+    return value if isinstance(value, bool | int) else setting.typed(str(value))
 
 
 def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:

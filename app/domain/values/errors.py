@@ -22,7 +22,7 @@ class Problem:
 
     ``template`` says what is wrong, in English, with the names of ``values`` in braces;
     ``plural`` is its plural form, for a value named ``count``. Edges that people read write it
-    with ``text``; ``message`` is the whole English sentence, which the API's clients get.
+    with ``text``; ``message`` is the whole English sentence, for the API and the command line.
     ``place`` names the part of a larger input in front of it: ``webhooks[2].query``.
     """
 
@@ -42,11 +42,6 @@ class Problem:
     @property
     def message(self) -> str:
         return with_place(self, text(self.template, self.plural, **self.values))
-
-
-def problem_text(problem: Problem) -> str:
-    """Return what is wrong, in English, for the command line; pages translate it."""
-    return with_place(problem, text(problem.template, problem.plural, **problem.values))
 
 
 def with_place(problem: Problem, sentence: str) -> str:

@@ -150,10 +150,12 @@ def last_change(
 
 
 @building_block
-def last_entries(session: Session, number: int) -> tuple[audit.AuditEntry, ...]:
-    """Return the newest entries; not those of changes that customers made to their own profile."""
+def last_entries(
+    session: Session, number: int, condition: ColumnElement[bool] = _IS_LASTING
+) -> tuple[audit.AuditEntry, ...]:
+    """Return the newest entries, by default all but customers' changes of their own profile."""
     newest = (column.desc() for column in _BY_TIME)
-    found = select(*_COLUMNS).where(_IS_LASTING).order_by(*newest).limit(number)
+    found = select(*_COLUMNS).where(condition).order_by(*newest).limit(number)
     return tuple(map(_entry, session.execute(found)))
 
 

@@ -55,6 +55,14 @@ def user_change(
 
 
 @building_block
+def differing(before: Values, after: Values) -> tuple[Values, Values]:
+    """Return of both sides the fields that differ, as a ``Change`` has them."""
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    old, new = ({name: side[name] for name in names if name in side} for side in (before, after))
+    return old, new
+
+
+@building_block
 def record(ports: Ports, actor: Actor, session: Session, change: Change) -> None:
     """Add a row for ``change`` to the transaction of ``session``.
 
@@ -88,8 +96,8 @@ def _is_own_profile(actor: Actor, action: str, subject: tuple[str, str]) -> bool
 
 
 def _write_security_event(ports: Ports, actor: Actor, session: Session, change: Change) -> None:
-    before, after = change.before, change.after
-    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    before, after = differing(change.before, change.after)
+    changed = {**before, **after}
     event = security_event_of(change.action, changed)
     if event is None:
         return
@@ -99,10 +107,8 @@ def _write_security_event(ports: Ports, actor: Actor, session: Session, change: 
         "action": change.action,
         "subject": f"{change.subject_type}:{change.subject_id}",
         "changed": sorted(changed),
-        "before": {
-            name: before[name] for name in before if name in SHOWN_FIELDS and name in changed
-        },
-        "after": {name: after[name] for name in after if name in SHOWN_FIELDS and name in changed},
+        "before": {name: before[name] for name in before if name in SHOWN_FIELDS},
+        "after": {name: after[name] for name in after if name in SHOWN_FIELDS},
     }
     after_commit(session, partial(ports.security_log.write, event, **fields))
 

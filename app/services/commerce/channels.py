@@ -27,7 +27,7 @@ from app.domain.values.metadata import Metadata, MetadataChange
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.ports import NamedRow, Ports, ReadSession
-from app.services.audit.log import Change, record
+from app.services.audit.log import Change, differing, record
 from app.services.authorization.register import building_block, public, requires, staff_and_apps
 from app.services.identity.stored_metadata import (
     Pairs,
@@ -233,13 +233,7 @@ def create_channel(
             values = {"max_channels": channels.MAX_CHANNELS}
             raise Refused(Problem("INVALID", message, None, values=values))
         _require_free(session, new.slug)
-        stored = models.Channel(
-            name=new.name,
-            slug=new.slug,
-            currency=new.currency,
-            country=new.country,
-            is_active=new.is_active,
-        )
+        stored = models.Channel(**asdict(new))
         session.add(stored)
         session.flush()
         after = _state(stored) | save_sent_metadata(
@@ -463,24 +457,16 @@ def _record_update(
     before: Mapping[str, object],
     saved: Mapping[str, object],
 ) -> None:
-    after = _state(stored)
-    changed = {name for name in before if before[name] != after[name]}
-    if not changed and not saved:
+    old, new = differing(before, _state(stored))
+    if not new and not saved:
         return
-    if changed - {"is_active"}:
+    if new.keys() - {"is_active"}:
         add_event(ports, actor, session, ChannelUpdated(stored.id))
     if saved:
         add_event(ports, actor, session, ChannelMetadataUpdated(stored.id))
-    if "is_active" in changed:
+    if "is_active" in new:
         add_event(ports, actor, session, ChannelStatusChanged(stored.id))
-    change = Change(
-        "channel.update",
-        "Channel",
-        stored.id,
-        stored.slug,
-        {name: before[name] for name in sorted(changed)},
-        {**{name: after[name] for name in sorted(changed)}, **saved},
-    )
+    change = Change("channel.update", "Channel", stored.id, stored.slug, old, {**new, **saved})
     record(ports, actor, session, change)
 
 

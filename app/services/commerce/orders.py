@@ -23,7 +23,7 @@ from app.domain.values.ids import key_of, parse_key
 from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.domain.values.text_rules import is_storable
 from app.ports import NamedRow, Ports
-from app.services.audit.log import Change, record
+from app.services.audit.log import Change, differing, record
 from app.services.authorization.register import (
     building_block,
     lists_from_replica,
@@ -56,11 +56,10 @@ from app.services.lists.filters import (
     keys_of,
     nested_condition,
 )
-from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.publisher import add_event
 
 ORDERS: Select[*tuple[object, ...]] = select(
-    *columns_for(sales.OrderSummary, models.Order, "channel_id"),
+    *paging.columns_for(sales.OrderSummary, models.Order, "channel_id"),
     models.ORDER_CHANNEL.label("channel_id"),
     models.Order.currency,
 )
@@ -69,7 +68,7 @@ ORDERS: Select[*tuple[object, ...]] = select(
 _LINES = (
     select(
         models.OrderLine.order_id,
-        *columns_for(sales.OrderLine, models.OrderLine),
+        *paging.columns_for(sales.OrderLine, models.OrderLine),
         models.OrderLine.currency,
         (models.Order.status == sales.OrderStatus.FULFILLED).label("is_fulfilled"),
         *PRODUCT_COLUMNS,
@@ -84,14 +83,16 @@ _LINES = (
 def to_summary(row: NamedRow) -> sales.OrderSummary:
     """Return the order in a row of ``ORDERS``, without its lines."""
     total = of_units(row.total, row.currency)
-    return record_from(sales.OrderSummary, row, status=sales.OrderStatus(row.status), total=total)
+    return paging.record_from(
+        sales.OrderSummary, row, status=sales.OrderStatus(row.status), total=total
+    )
 
 
 @building_block
 def to_order(row: NamedRow, lines: tuple[sales.OrderLine, ...], user: User | None) -> sales.Order:
     """Return the order in a row of ``ORDERS``, with these lines and its buyer."""
     total = of_units(row.total, row.currency)
-    return record_from(
+    return paging.record_from(
         sales.Order, row, status=sales.OrderStatus(row.status), total=total, lines=lines, user=user
     )
 
@@ -116,7 +117,7 @@ def _load_lines(
     """Return the lines that meet ``condition`` by order, in one statement."""
     found: dict[int, tuple[sales.OrderLine, ...]] = {}
     for row in session.execute(_LINES.where(condition)):
-        line = record_from(
+        line = paging.record_from(
             sales.OrderLine,
             row,
             product=visible_product(row, actor),
@@ -292,7 +293,7 @@ def _take(
         add_event(ports, actor, session, _EVENTS[step](key))
         add_event(ports, actor, session, events.OrderUpdated(key))
         change = Change(
-            f"order.{step.value}", "Order", key, str(key), *_differing(before, _state(stored))
+            f"order.{step.value}", "Order", key, str(key), *differing(before, _state(stored))
         )
         record(ports, actor, session, change)
         order = load_order(session, actor, key)
@@ -307,12 +308,6 @@ def _unknown(field: str) -> Refused:
 
 def _state(stored: models.Order) -> dict[str, object]:
     return {"status": stored.status, "is_paid": stored.is_paid}
-
-
-def _differing(*sides: dict[str, object]) -> list[dict[str, object]]:
-    """Return the fields that differ."""
-    before, after = sides
-    return [{name: side[name] for name in before if before[name] != after[name]} for side in sides]
 
 
 _NEWEST_FIRST = paging.Order((models.Order.id,), descending=True)

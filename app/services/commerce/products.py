@@ -24,7 +24,7 @@ from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.domain.values.text_rules import prose_problem
 from app.ports import NamedRow, Ports
-from app.services.audit.log import Change, record
+from app.services.audit.log import Change, differing, record
 from app.services.authorization.register import (
     building_block,
     lists_from_replica,
@@ -110,7 +110,6 @@ def _free_slug(ports: Ports, session: Session, preferred: str, *, is_contested: 
     return f"{preferred}-{ports.randomness.token(_RANDOM_LENGTH).lower()}"
 
 
-_AUDITED = ("name", "slug", "price", "is_published")
 _UNIQUE = Problem("UNIQUE", "This slug is already in use.", "slug")
 
 
@@ -273,14 +272,11 @@ def _audit(
     after: products.Product | None,
 ) -> None:
     """A row when what the public gets to see, or pays, has changed."""
-    was, now = _audit_values(before), _audit_values(after)
-    differ = [name for name in _AUDITED if was.get(name) != now.get(name)]
+    sides = differing(_audit_values(before), _audit_values(after))
     product = after or before
-    if product is None or not differ:
-        return
-    parts = [{name: side[name] for name in differ if name in side} for side in (was, now)]
-    change = Change(action, "Product", product.id, product.name, *parts)
-    record(ports, actor, session, change)
+    if product is not None and any(sides):
+        change = Change(action, "Product", product.id, product.name, *sides)
+        record(ports, actor, session, change)
 
 
 def _audit_values(product: products.Product | None) -> Mapping[str, object]:

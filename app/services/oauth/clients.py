@@ -18,7 +18,7 @@ from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
 from app.domain.values.text_rules import is_storable
 from app.models.record import insert_into
 from app.ports import NamedRow, Ports, ReadSession
-from app.services.audit.log import Change, record
+from app.services.audit.log import Change, differing, record
 from app.services.authorization.register import building_block, fresh_proof, requires_person
 from app.services.identity.stored_apps import locked_app
 from app.services.lists.paging import record_from
@@ -178,10 +178,9 @@ def update_client(
         has_kept_secrets = before.has_secret and after.has_secret
         ended = 0 if has_kept_secrets else _end_secrets(session, stored.id)
         after = replace(after, secrets=before.secrets if has_kept_secrets else ())
-        was, now = client_facts(before), client_facts(after)
-        old = {name: value for name, value in was.items() if value != now[name]}
-        new = {name: now[name] for name in old} | ({"secrets_ended": ended} if ended else {})
-        if new:
+        old, new = differing(client_facts(before), client_facts(after))
+        if new or ended:
+            new = {**new, **({"secrets_ended": ended} if ended else {})}
             entry = Change("oauth_client.update", CLIENT, after.id, after.name, old, new)
             record(ports, actor, session, entry)
         return after

@@ -20,6 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain.audit import AuditEntry
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout, SettingsManagers, check_lockout
@@ -28,6 +29,7 @@ from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem
 from app.domain.values.pages import MAX_COUNTED
 from app.ports import NamedRow, Ports
+from app.services.audit.entries import last_entries
 from app.services.authorization.register import building_block, requires
 from app.services.identity.providers import has_sign_on, refreshes
 from app.services.lists.paging import columns_for, count_up_to, record_from
@@ -310,16 +312,6 @@ class StorefrontImpact:
 
 
 @dataclass(frozen=True, slots=True)
-class LastChange:
-    """A switch's last change; ``user_id`` if a person made it."""
-
-    at: datetime
-    actor_kind: str
-    actor_name: str
-    user_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class Impact:
     """The current switches and the impact of every other position.
 
@@ -334,8 +326,8 @@ class Impact:
     modes: tuple[LoginModeImpact, ...]
     storefront: tuple[StorefrontImpact, ...]
     staff_by_password: tuple[PasswordStaff, ...]
-    mode_changed: LastChange | None
-    storefront_changed: LastChange | None
+    mode_changed: AuditEntry | None
+    storefront_changed: AuditEntry | None
     closing: Closing | None
     rejected: int
 
@@ -437,22 +429,7 @@ def _by_password(ports: Ports, session: Session) -> tuple[PasswordStaff, ...]:
     return tuple(record_from(PasswordStaff, row) for row in session.execute(query))
 
 
-def _last_changes(session: Session) -> Mapping[str, LastChange]:
+def _last_changes(session: Session) -> Mapping[str, AuditEntry]:
     """Return the last changes by setting, as far as the newest audit entries go."""
-    query = (
-        select(
-            models.AuditEntry.after,
-            models.AuditEntry.at,
-            models.AuditEntry.actor_kind,
-            models.AuditEntry.actor_name,
-            models.AuditEntry.actor_user_id,
-        )
-        .where(models.AuditEntry.action == "shop.update")
-        .order_by(models.AuditEntry.at.desc(), models.AuditEntry.id.desc())
-        .limit(_MAX_ENTRIES)
-    )
-    found: dict[str, LastChange] = {}
-    for after, at, kind, who, user_id in session.execute(query):
-        for name in after:
-            found.setdefault(name, LastChange(at, kind, who, user_id))
-    return found
+    entries = last_entries(session, _MAX_ENTRIES, models.AuditEntry.action == "shop.update")
+    return {name: entry for entry in reversed(entries) for name in entry.after}

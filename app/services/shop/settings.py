@@ -20,7 +20,6 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import ShopMetadataUpdated
 from app.domain.mails.design import LOGO_NAME_LENGTH, MAX_HEIGHT, MAX_LOGO_SIZE, MAX_WIDTH, Logo
-from app.domain.mails.mail import LINK_EVENTS, MailSender, sender_setting
 from app.domain.shop import settings
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, given_values, shop_facts
 from app.domain.values.errors import Problem, Refused, refuse_any
@@ -33,7 +32,7 @@ from app.ports.database import SHOP
 from app.ports.images import InvalidImage
 from app.services.accounts.email_links import redirect_refusal
 from app.services.accounts.stored_addresses import require_validation
-from app.services.audit.log import Change, record
+from app.services.audit.log import Change, differing, record
 from app.services.authorization.register import (
     building_block,
     fresh_proof,
@@ -241,12 +240,7 @@ def open_storefront_on_time(ports: Ports, actor: Actor) -> int:
 @building_block
 def settings_of(shop: models.Shop) -> settings.ShopSettings:
     """Return the settings in the shop's row."""
-    values: dict[str, Any] = {setting.name: getattr(shop, setting.name) for setting in SETTINGS}
-    values["password_login_mode"] = settings.PasswordLoginMode(shop.password_login_mode)
-    values["staff_second_factor"] = settings.StaffSecondFactor(shop.staff_second_factor)
-    for kind in LINK_EVENTS:
-        name = sender_setting(kind)
-        values[name] = MailSender(values[name])
+    values: dict[str, Any] = {one.name: one.typed(getattr(shop, one.name)) for one in SETTINGS}
     return settings.ShopSettings(
         **values,
         second_factor_from=shop.second_factor_from,
@@ -283,9 +277,8 @@ def _save(
             values |= {"storefront_closed_at": closed_at, "storefront_rejections": 0}
         values["second_factor_from"] = after.second_factor_from
         session.execute(update_rows(models.Shop).values(values))
-        old = {setting.name: setting.read_text(before) for setting in changed}
-        new = {setting.name: setting.read_text(after) for setting in changed}
-        change = Change("shop.update", "Shop", models.SHOP_ID, after.name, old, new)
+        sides = differing(shop_facts(before), shop_facts(after))
+        change = Change("shop.update", "Shop", models.SHOP_ID, after.name, *sides)
         record(ports, actor, session, change)
 
 

@@ -24,7 +24,7 @@ from app.domain.values.ids import given_key, key_of
 from app.domain.values.inputs import ABSENT, Absent, Seen, present, require_unchanged
 from app.domain.values.text_rules import is_storable, line_problem
 from app.ports import Ports
-from app.services.audit.log import Change, record
+from app.services.audit.log import Change, differing, record
 from app.services.authorization.register import building_block, fresh_proof, staff_and_apps
 from app.services.identity.stored_apps import stored_app
 from app.services.webhooks.app_reach import (
@@ -380,10 +380,9 @@ def _audit(
     before: Mapping[str, object],
     after: Mapping[str, object],
 ) -> None:
-    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     sides = [
-        {name: _recorded(name, side[name]) for name in names if name in side}
-        for side in (before, after)
+        {name: _recorded(name, value) for name, value in side.items()}
+        for side in differing(before, after)
     ]
     label = webhook.name or masked_url(webhook.target_url)
     record(ports, actor, session, Change(action, "Webhook", webhook.id, label, *sides))

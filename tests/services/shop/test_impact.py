@@ -179,7 +179,7 @@ def test_last_change_of_each_switch_is_shown(ports: Ports, clock: FakeClock) -> 
     assert impact.mode_changed is not None
     assert impact.mode_changed.actor_kind == "operator"
     assert impact.storefront_changed is not None
-    assert (impact.storefront_changed.actor_name, impact.storefront_changed.user_id) == (
+    assert (impact.storefront_changed.actor_name, impact.storefront_changed.actor_user_id) == (
         "manager@example.com",
         manager,
     )
