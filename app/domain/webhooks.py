@@ -167,20 +167,12 @@ class Webhook:
         return self.paused_at is not None
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookQuery:
-    """A subscription query that can be run: the events it is about, in the catalogue's order."""
-
-    text: str
-    events: tuple[EventType, ...]
-
-
-def sync_events_problem(names: Iterable[str], field: str = "syncEvents") -> Problem | None:
+def sync_events_problem(names: Iterable[str]) -> Problem | None:
     """Return why these synchronous events can't be subscribed to, or ``None`` if there are none.
 
     Contract, "Webhooks": they exist as names only; subscribing to one is never silently accepted.
     """
-    return _names_problem("Synchronous events are not sent here: {names}.", names, field)
+    return _names_problem("Synchronous events are not sent here: {names}.", names, "syncEvents")
 
 
 def unsent_events_problem(names: Iterable[str], field: str = "asyncEvents") -> Problem | None:
@@ -209,27 +201,26 @@ def rate_problem(rate: int | None) -> Problem | None:
     return Problem("INVALID", message, "maxRate", values={"most": MAX_RATE})
 
 
-def headers_problem(headers: Mapping[str, object], field: str = "customHeaders") -> Problem | None:
+def headers_problem(headers: Mapping[str, object]) -> Problem | None:
     """Return why deliveries can't carry ``headers``, or ``None``.
 
     Names are limited as clients know it, so that they can't replace Latchkey's. Case doesn't
     matter (RFC 9110, 5.1).
     """
-    problems = [_header_problem(name, value, field) for name, value in headers.items()]
+    problems = [_header_problem(name, value) for name, value in headers.items()]
     wrong = [problem for problem in problems if problem is not None]
     if wrong:
         return wrong[-1]
     if len(headers) > MAX_HEADERS:
         message = "Use at most {most} headers; this has {count}."
-        values = {"most": MAX_HEADERS, "count": len(headers)}
-        return Problem("INVALID_CUSTOM_HEADERS", message, field, values=values)
+        return _invalid_headers(message, {"most": MAX_HEADERS, "count": len(headers)})
     if len({name.lower() for name in headers}) < len(headers):
         message = "A header name appears twice. Header names aren't case-sensitive."
-        return Problem("INVALID_CUSTOM_HEADERS", message, field)
+        return _invalid_headers(message, {})
     return None
 
 
-def _header_problem(name: str, value: object, field: str) -> Problem | None:
+def _header_problem(name: str, value: object) -> Problem | None:
     if not _HEADER.fullmatch(name):
         message = "{name} is not allowed: use X-*, Authorization* or BrokerProperties."
         values: dict[str, object] = {"name": repr(name[:80])}
@@ -241,7 +232,11 @@ def _header_problem(name: str, value: object, field: str) -> Problem | None:
         values = {"name": name[:80], "longest": MAX_HEADER_LENGTH}
     else:
         return None
-    return Problem("INVALID_CUSTOM_HEADERS", message, field, values=values)
+    return _invalid_headers(message, values)
+
+
+def _invalid_headers(message: Sentence, values: Mapping[str, object]) -> Problem:
+    return Problem("INVALID_CUSTOM_HEADERS", message, "customHeaders", values=values)
 
 
 def facts_of(webhook: Webhook) -> dict[str, object]:

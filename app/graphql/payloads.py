@@ -26,10 +26,9 @@ from graphql import (
 )
 
 from app.domain.authorization.actor import Actor
-from app.domain.events import EVENTS, Deletion, Occurrence
+from app.domain.events import EVENTS, Deletion, EventType, Occurrence
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.text import Sentence
-from app.domain.webhooks import WebhookQuery
 from app.graphql.context import RequestContext
 from app.graphql.errors import cause_of, locations_of
 from app.graphql.schema import schema
@@ -133,7 +132,7 @@ class SchemaPayloads:
         self._cached.put(query, read, 100 * len(query))
         return read
 
-    def check(self, query: str) -> WebhookQuery:
+    def check(self, query: str) -> tuple[EventType, ...]:
         document = self._parse(query)
         subscription = _subscription(document)
         self._validate(query)
@@ -147,7 +146,7 @@ class SchemaPayloads:
         if not events:
             message = "Select the fields of an event: event { ... on AppUpdated { app { id } } }."
             raise _refusal("MISSING_EVENT", message)
-        return WebhookQuery(query, events)
+        return events
 
     def _defaults(self, subscription: OperationDefinitionNode) -> dict[str, Any]:
         """Return the values of variables: their defaults, for there are no others."""

@@ -8,9 +8,8 @@ from typing import Final, Protocol
 
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
-from app.domain.events import Occurrence
+from app.domain.events import EventType, Occurrence
 from app.domain.values.installation import Unreachable
-from app.domain.webhooks import WebhookQuery
 
 
 class QueueUnavailable(Unreachable):
@@ -88,8 +87,8 @@ NO_SIGNAL: Final[WorkSignal] = NoSignal()
 
 
 class Payloads(Protocol):
-    def check(self, query: str) -> WebhookQuery:
-        """Check a webhook's query without running it.
+    def check(self, query: str) -> tuple[EventType, ...]:
+        """Check a webhook's query without running it; return its events as the catalogue has them.
 
         Refuses on ``query``: SYNTAX, GRAPHQL_ERROR for what the schema doesn't have,
         MISSING_SUBSCRIPTION, MISSING_EVENT without an event's own fields, UNABLE_TO_PARSE if it is

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from app.domain.authorization.actor import Actor
 from app.domain.events import EventType, Occurrence
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks import WebhookQuery
 from app.ports import Database
 
 
@@ -18,8 +17,8 @@ class FakePayloads:
         self.queries: list[str] = []
         self.fails: Callable[[str], bool] = lambda _query: False
 
-    def check(self, query: str) -> WebhookQuery:
-        return WebhookQuery(query, (EventType.PRODUCT_UPDATED,))
+    def check(self, query: str) -> tuple[EventType, ...]:
+        return (EventType.PRODUCT_UPDATED,)
 
     def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
         assert not self._database.in_transaction, "no payload inside a transaction"

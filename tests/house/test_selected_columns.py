@@ -239,7 +239,10 @@ READERS = {
         lockout_guard.read_settings_managers, lockout_guard.settings_manager_columns(PORTS)
     ),
     "deliveries.sending._delivery": Reader(
-        sending._delivery, sending._COLUMNS, values={"note_id": (None, 7)}
+        sending._delivery,
+        sending._COLUMNS,
+        arguments={"traceparent": ("", "00-1")},
+        values={"note_id": (None, 7)},
     ),
     "deliveries.statistics._hour": Reader(
         statistics._hour, (SPANS.c.began, *statistics.delivery_columns(SPANS))
@@ -257,7 +260,6 @@ OTHERS = {
     "authorization.session_rights.live_session_in": "joins what two other readers read",
     "inspector.inspect._inspection": "decides about what to_app reads",
     "apps.extensions._extension": "reads a part of what _of_its_app reads",
-    "deliveries.sending._receiver": "joins what endpoint_of and read_saver read",
     "commerce.checkouts.visible_product": "decides about what to_product reads",
     "shop.traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
     "console.home.read_setup": "makes no record of a dismissed checklist",

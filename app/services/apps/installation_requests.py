@@ -153,7 +153,7 @@ def _events_of(ports: Ports, webhook: ManifestWebhook) -> ManifestWebhook:
     """Return a webhook's events; without any, those of its query."""
     if webhook.events:
         return webhook
-    return replace(webhook, events=ports.payloads.check(webhook.query).events)
+    return replace(webhook, events=ports.payloads.check(webhook.query))
 
 
 @dataclass(frozen=True, slots=True)

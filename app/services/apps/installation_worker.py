@@ -86,7 +86,7 @@ def store_app(
     )
     session.add_all(_extension(app.id, extension) for extension in manifest.extensions)
     for webhook in manifest.webhooks:
-        store_webhook(ports, session, app.id, _webhook(app, webhook, saver), now)
+        store_webhook(ports, session, _webhook(app, webhook, saver))
     token = None
     if manifest.token_target_url:
         token = store_token(ports, session, app.id, _TOKEN_NAME)

@@ -59,7 +59,7 @@ _SCHEDULE = (
 class Delivery:
     """One delivery of a batch, as far as an attempt needs it.
 
-    ``is_sample`` if it was triggered by hand, and not by an event.
+    ``is_sample`` if it was triggered by hand, and not by an event, whose trace it continues.
     """
 
     id: int
@@ -69,13 +69,7 @@ class Delivery:
     issuer: str
     attempts: int
     is_sample: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TracedDelivery(Delivery):
-    """A delivery that continues the trace of its event."""
-
-    traceparent: str
+    traceparent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def sample_payload(ports: Ports, actor: Actor, event: str) -> str | None:
 def _kinds(ports: Ports, query: str) -> Kinds:
     """The events that a query is about; refuses what the port ``Payloads`` does, on ``query``."""
     try:
-        return events.kinds_of(ports.payloads.check(query).events)
+        return events.kinds_of(ports.payloads.check(query))
     except Refused as refused:
         # Trying has no code of its own for a query that asks for too much.
         raise Refused(

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -35,7 +35,6 @@ from app.services.authorization.session_rights import APP_PERMISSIONS, read_perm
 from app.services.deliveries.attempt_results import (
     AttemptResult,
     Delivery,
-    TracedDelivery,
     fail_each,
     save_results,
 )
@@ -148,8 +147,7 @@ _KEPT = HttpResponse(202, body=b"Not sent: temporary endpoint, read through the 
 def send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> AttemptResult:
     """Send ``delivery`` once, in a span of its event's trace, which goes on to the endpoint."""
     name = f"webhook {delivery.event}"
-    parent = delivery.traceparent if isinstance(delivery, TracedDelivery) else ""
-    with ports.traces.span(name, SpanKind.CLIENT, traceparent=parent) as span:
+    with ports.traces.span(name, SpanKind.CLIENT, traceparent=delivery.traceparent) as span:
         result = _send_attempt(ports, endpoint, delivery)
         span.add({"http.response.status_code": result.answered or 0})
     return result
@@ -307,12 +305,6 @@ _EXTEND = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Receiver:
-    endpoint: Endpoint
-    permissions: frozenset[Permission]
-
-
 @dataclass(slots=True)
 class _Prepared:
     """What of a batch can be sent, to which endpoint; ``reasons`` why the rest can't, by key."""
@@ -359,12 +351,13 @@ def _prepare(ports: Ports, batch: Batch, rows: Sequence[NamedRow]) -> _Prepared:
         reason = "The app is inactive." if first.is_enabled else "The webhook is disabled."
         return _Prepared(None, (), dict.fromkeys(batch.deliveries, reason))
     try:
-        receiver = _receiver(ports, first)
+        endpoint = endpoint_of(ports, first)
     except DecryptionError:
         return _Prepared(None, (), dict.fromkeys(batch.deliveries, _UNREADABLE_KEY))
-    prepared = _Prepared(receiver.endpoint, _deliveries(ports, rows), {})
+    prepared = _Prepared(endpoint, _deliveries(ports, rows), {})
     prepared.deliveries = _with_decrypted_payloads(ports, prepared)
-    prepared.deliveries = _permitted(prepared, receiver.permissions)
+    permissions = read_saver(first).payload_permissions(read_permissions(first.app_permissions))
+    prepared.deliveries = _permitted(prepared, permissions)
     return prepared
 
 
@@ -406,12 +399,6 @@ def _leased_rows(ports: Ports, batch: Batch) -> Sequence[NamedRow]:
     return [row for row in rows if row.id in extended]
 
 
-def _receiver(ports: Ports, row: NamedRow) -> _Receiver:
-    """Return the endpoint in a row of ``_LEASED``, with the permissions that it has."""
-    permitted = read_saver(row).payload_permissions(read_permissions(row.app_permissions))
-    return _Receiver(endpoint_of(ports, row), permitted)
-
-
 def _permitted(prepared: _Prepared, permissions: frozenset[Permission]) -> Sequence[Delivery]:
     """Return the deliveries whose event the app is still permitted; give reasons for others."""
     permitted = []
@@ -426,32 +413,19 @@ def _permitted(prepared: _Prepared, permissions: frozenset[Permission]) -> Seque
 
 
 def _deliveries(ports: Ports, rows: Sequence[NamedRow]) -> Sequence[Delivery]:
-    deliveries = [_delivery(row) for row in rows]
+    """Return the deliveries, with the traces of their events, which may be deleted by now."""
+    traces: dict[int, str] = {}
     if ports.traces.is_on:
-        entries = {row.id: row.note_id for row in rows if row.note_id is not None}
-        deliveries = _with_traces(ports, deliveries, entries)
-    return deliveries
+        query = select(models.OutboxEvent.id, models.OutboxEvent.data)
+        notes = {row.note_id for row in rows if row.note_id is not None}
+        with ports.database.reading() as session:
+            found = session.execute(query.where(models.OutboxEvent.id.in_(notes))).all()
+        traces = {note.id: str(note.data.get(TRACEPARENT, "")) for note in found}
+    return [_delivery(row, traces.get(row.note_id, "")) for row in rows]
 
 
-def _with_traces(
-    ports: Ports, deliveries: Sequence[Delivery], entries: Mapping[int, int]
-) -> list[Delivery]:
-    """Return the deliveries with the traces of their events, which may be deleted by now."""
-    query = select(models.OutboxEvent.id, models.OutboxEvent.data)
-    with ports.database.reading() as session:
-        rows = session.execute(query.where(models.OutboxEvent.id.in_(set(entries.values())))).all()
-    found = {row.id: str(row.data.get(TRACEPARENT, "")) for row in rows}
-    return [
-        TracedDelivery(
-            **{field.name: getattr(delivery, field.name) for field in fields(Delivery)},
-            traceparent=found.get(entries.get(delivery.id, 0), ""),
-        )
-        for delivery in deliveries
-    ]
-
-
-def _delivery(row: NamedRow) -> Delivery:
-    return record_from(Delivery, row, is_sample=row.note_id is None)
+def _delivery(row: NamedRow, traceparent: str) -> Delivery:
+    return record_from(Delivery, row, is_sample=row.note_id is None, traceparent=traceparent)
 
 
 def _with_decrypted_payloads(ports: Ports, prepared: _Prepared) -> Sequence[Delivery]:

@@ -285,7 +285,7 @@ def _manifest(past: Past) -> Manifest:
         identifier="parcels",
         target_url=f"{_HOME}/api/webhooks/orders",
         query=_QUERY,
-        events=past.ports.payloads.check(_QUERY).events,
+        events=past.ports.payloads.check(_QUERY),
         is_active=False,
         custom_headers={},
         place="webhooks[0]",

@@ -119,7 +119,7 @@ def _subscribes_to_links(
     ports: Ports, _actor: Actor, input_: WebhookInput, app_id: int | None = None
 ) -> bool:
     query, events = present(input_.query, ""), present(input_.events, ())
-    return _carries_links(ports.payloads.check(query).events if query else events)
+    return _carries_links(ports.payloads.check(query) if query else events)
 
 
 @fresh_proof(
@@ -150,8 +150,7 @@ def create_webhook(
         with ports.database.transaction() as session:
             app_within_reach(session, actor, owner, "app")
             _require_own_events(actor, webhook)
-            key = store_webhook(ports, session, owner, webhook, now)
-            created = replace(webhook, id=key, app_id=owner)
+            created = replace(webhook, id=store_webhook(ports, session, webhook))
             _audit(
                 ports, actor, session, "webhook.create", created, {}, webhooks.facts_of(created)
             )
@@ -210,7 +209,7 @@ def update_webhook(
             before = _single_webhook(ports, session, stored, argument)
             require_within_limit(actor, before, argument)
             require_unchanged(input_.seen, webhooks.editable_facts(before))
-            after = _applied(ports, before, input_, events=_events(ports, before, input_))
+            after = _applied(ports, before, input_)
             after = replace(after, saver=next_saver(actor, before, after))
             _require_own_events(actor, after)
             change_webhook(ports, session, stored[0], before, after)
@@ -301,13 +300,8 @@ def _single_webhook(
     return read_webhooks(ports, session, stored)[0]
 
 
-def _applied(
-    ports: Ports,
-    before: webhooks.Webhook,
-    input_: WebhookInput,
-    events: tuple[EventType, ...] | None = None,
-) -> webhooks.Webhook:
-    """``before`` with what was said, or the refusal of it; ``events`` when they are known."""
+def _applied(ports: Ports, before: webhooks.Webhook, input_: WebhookInput) -> webhooks.Webhook:
+    """Return ``before`` with the input's fields; refuse what can't be."""
     headers = present(input_.custom_headers, {})
     after = replace(
         before,
@@ -341,7 +335,7 @@ def _applied(
     if not isinstance(input_.custom_headers, Absent):
         texts = {name: str(value) for name, value in headers.items()}
         after = replace(after, header_names=tuple(texts), reveal_headers=partial(dict, texts))
-    return replace(after, events=_events(ports, before, input_) if events is None else events)
+    return replace(after, events=_events(ports, before, input_))
 
 
 def _paused_at(ports: Ports, before: webhooks.Webhook, input_: WebhookInput) -> datetime | None:
@@ -365,7 +359,7 @@ def _target_problem(
 def _events(ports: Ports, before: webhooks.Webhook, input_: WebhookInput) -> tuple[EventType, ...]:
     query = present(input_.query, "")
     if query:
-        return ports.payloads.check(query).events
+        return ports.payloads.check(query)
     if before.query and not input_.drops_query:
         return before.events
     return present(input_.events, before.events)

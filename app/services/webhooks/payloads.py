@@ -74,6 +74,6 @@ class CheckedQuery:
 def check_query(ports: Ports, actor: Actor, query: str) -> CheckedQuery:
     """Check ``query`` as ``create_webhook`` does, without running it."""
     try:
-        return CheckedQuery(ports.payloads.check(query).events)
+        return CheckedQuery(ports.payloads.check(query))
     except Refused as refused:
         return CheckedQuery(problem=refused.problems[0])

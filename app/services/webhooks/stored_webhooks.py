@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
 from sqlalchemy import ColumnElement, case, delete, select, update
@@ -95,27 +96,14 @@ def read_webhooks(
 
 
 @building_block
-def store_webhook(
-    ports: Ports, session: Session, app_id: int, webhook: Webhook, created_at: datetime
-) -> int:
-    """A new webhook of that app; returns its key, for ``id`` and ``app_id`` are not looked at."""
+def store_webhook(ports: Ports, session: Session, webhook: Webhook) -> int:
+    """Write a new webhook and return its key; its ``id`` isn't looked at."""
     stored = models.Webhook(
-        app_id=app_id,
-        name=webhook.name,
-        identifier=webhook.identifier,
-        target_url=webhook.target_url,
-        is_active=webhook.is_active,
-        query=webhook.query,
-        secret=encrypted_secret(ports, webhook.reveal()),
-        custom_headers=encrypted_headers(ports, webhook.reveal_headers()),
-        created_at=created_at,
-        paused_at=webhook.paused_at,
-        max_rate=webhook.max_rate,
+        app_id=webhook.app_id, custom_headers={}, created_at=webhook.created_at
     )
-    set_saver(stored, webhook.saver)
     session.add(stored)
-    session.flush()
-    _store_events(session, stored.id, webhook.events)
+    blank = replace(webhook, events=(), max_rate=0, reveal=str, reveal_headers=dict)
+    change_webhook(ports, session, stored, blank, webhook)
     return stored.id
 
 
