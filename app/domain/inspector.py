@@ -1,9 +1,10 @@
 """The report on a pasted token: its checks, and its bearer's permissions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Self
 
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission, in_order
@@ -38,6 +39,18 @@ class CheckName(StrEnum):
     APP = "app"
     LOGIN_MODE = "login mode"
     SECOND_FACTOR = "second factor"
+
+    def passed(self, text: Sentence) -> "Check":
+        return Check(self, CheckOutcome.PASSED, text)
+
+    def warned(self, text: Sentence) -> "Check":
+        return Check(self, CheckOutcome.WARNING, text)
+
+    def failed(self, text: Sentence) -> "Check":
+        return Check(self, CheckOutcome.FAILED, text)
+
+    def unknown(self, text: Sentence) -> "Check":
+        return Check(self, CheckOutcome.UNKNOWN, text)
 
 
 class CheckOutcome(StrEnum):
@@ -165,6 +178,9 @@ class Inspection:
     rights_hidden: bool = False
     by_sign_on: tuple[Permission, ...] = ()
 
+    def with_checks(self, *checks: Check) -> Self:
+        return replace(self, checks=(*self.checks, *checks))
+
     @property
     def is_valid(self) -> bool:
         """Whether every check has passed: it could be used now, as what it is."""
@@ -192,14 +208,6 @@ def may_be_token(text: str) -> bool:
     Emails aren't. Many other texts are taken for possible tokens, too.
     """
     return any(len(word) >= _SHORTEST_TOKEN and "@" not in word for word in text.split())
-
-
-def passed(name: CheckName, text: Sentence) -> Check:
-    return Check(name, CheckOutcome.PASSED, text)
-
-
-def failed(name: CheckName, text: Sentence) -> Check:
-    return Check(name, CheckOutcome.FAILED, text)
 
 
 def person_rights(

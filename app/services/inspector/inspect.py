@@ -58,17 +58,14 @@ def _inspect_app_token(ports: Ports, token: str) -> inspector.Inspection:
     """Inspect a text that begins as app tokens do; one statement. Never raises."""
     if not is_app_token(token):
         text = "It starts like an app token, but its checksum is wrong."
-        return inspector.Inspection(
-            inspector.TokenKind.APP, (inspector.failed(inspector.CheckName.FORM, text),)
-        )
-    check = inspector.passed(
-        inspector.CheckName.FORM, "A complete app token: its checksum is valid."
-    )
+        check = inspector.CheckName.FORM.failed(text)
+        return inspector.Inspection(inspector.TokenKind.APP, (check,))
+    check = inspector.CheckName.FORM.passed("A complete app token: its checksum is valid.")
     row = _find(ports, models.AppToken.digest == token_digest(token))
     if row is None:
         text = "No app has this token: it was revoked or belongs to another installation."
         return inspector.Inspection(
-            inspector.TokenKind.APP, (check, inspector.failed(inspector.CheckName.SESSION, text))
+            inspector.TokenKind.APP, (check, inspector.CheckName.SESSION.failed(text))
         )
     return _inspection(ports, row, check)
 
@@ -87,11 +84,7 @@ def _inspect_imported_token(ports: Ports, actor: Actor, token: str) -> inspector
         match = match_imported_token(ports, token, digest_of_token(token), actor.address)
         row = None if match is None else _find(ports, models.AppToken.id == match.id)
         text = "An app token from another installation. It hasn't been used here yet."
-    return (
-        None
-        if row is None
-        else _inspection(ports, row, inspector.passed(inspector.CheckName.FORM, text))
-    )
+    return None if row is None else _inspection(ports, row, inspector.CheckName.FORM.passed(text))
 
 
 def _find(ports: Ports, condition: ColumnElement[bool]) -> NamedRow | None:
@@ -107,16 +100,16 @@ def _find(ports: Ports, condition: ColumnElement[bool]) -> NamedRow | None:
 def _inspection(ports: Ports, row: NamedRow, check: inspector.Check) -> inspector.Inspection:
     app = to_app(row)
     expires_at, limit = row.token_expires_at, row.token_permissions
-    ends = inspector.failed(inspector.CheckName.TIME, "It has expired.")
+    ends = inspector.CheckName.TIME.failed("It has expired.")
     if expires_at is None:
-        ends = inspector.passed(inspector.CheckName.TIME, "It never expires.")
+        ends = inspector.CheckName.TIME.passed("It never expires.")
     elif expires_at > ports.clock.now():
-        ends = inspector.passed(inspector.CheckName.TIME, "Not expired.")
+        ends = inspector.CheckName.TIME.passed("Not expired.")
     return inspector.Inspection(
         inspector.TokenKind.APP,
         (
             check,
-            inspector.passed(inspector.CheckName.SESSION, "The app has this token."),
+            inspector.CheckName.SESSION.passed("The app has this token."),
             ends,
             _active(app, is_installed=row.is_installed, is_by_client=row.is_by_client),
         ),
@@ -131,13 +124,13 @@ def _inspection(ports: Ports, row: NamedRow, check: inspector.Check) -> inspecto
 
 def _active(app: App, *, is_installed: bool, is_by_client: bool) -> inspector.Check:
     if app.client_credentials_only and not is_by_client:
-        return inspector.failed(inspector.CheckName.APP, "The app allows only client credentials.")
+        return inspector.CheckName.APP.failed("The app allows only client credentials.")
     if app.is_active:
-        return inspector.passed(inspector.CheckName.APP, "The app is active.")
+        return inspector.CheckName.APP.passed("The app is active.")
     if not is_installed:
         # It calls back before it has become active.
-        return inspector.passed(inspector.CheckName.APP, "The app is being installed.")
-    return inspector.failed(inspector.CheckName.APP, "The app is deactivated.")
+        return inspector.CheckName.APP.passed("The app is being installed.")
+    return inspector.CheckName.APP.failed("The app is deactivated.")
 
 
 _SWITCHED_OFF = "The provider is disabled."
@@ -176,20 +169,22 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> insp
     )
     if not (provider.active and provider.takes_tokens):
         text = _SWITCHED_OFF if not provider.active else _NOT_SET_UP
-        return replace(inspection, checks=(inspector.failed(inspector.CheckName.ISSUER, text),))
-    check = inspector.passed(inspector.CheckName.ISSUER, "Issued by a configured provider.")
+        return inspection.with_checks(inspector.CheckName.ISSUER.failed(text))
+    issued = inspector.CheckName.ISSUER.passed("Issued by a configured provider.")
+    inspection = inspection.with_checks(issued)
     try:
         signed = verify_with(ports, provider, token)
     except CallFailed:
         text = "The provider isn't responding, so its keys are unknown."
-        unknown = inspector.Check(inspector.CheckName.KEY, inspector.CheckOutcome.UNKNOWN, text)
-        return replace(inspection, checks=(check, unknown))
+        return inspection.with_checks(inspector.CheckName.KEY.unknown(text))
     except TokenRejected as rejected:
-        return replace(inspection, checks=(check, _broken(rejected)))
+        return inspection.with_checks(_broken(rejected))
     if kid is not None:
         inspection = replace(inspection, key=inspector.NamedKey(kid, inspector.KeyStatus.PROVIDER))
-    checks = (check, inspector.passed(inspector.CheckName.SIGNATURE, "Signed by the provider."))
-    return _with_bearer(ports, actor, replace(inspection, checks=checks), provider, signed)
+    inspection = inspection.with_checks(
+        inspector.CheckName.SIGNATURE.passed("Signed by the provider.")
+    )
+    return _with_bearer(ports, actor, inspection, provider, signed)
 
 
 def _with_bearer(
@@ -200,7 +195,6 @@ def _with_bearer(
     signed: provider_tokens.SignedToken,
 ) -> inspector.Inspection:
     """Add what the claims of a token say, and whose it is, to ``inspection``."""
-    checks = inspection.checks
     try:
         client = client_bearer(ports, provider, signed)
         if client is not None:
@@ -212,15 +206,12 @@ def _with_bearer(
         name = inspector.CheckName.CLAIMS
         if rejected.fault in (TokenFault.EXPIRED, TokenFault.IMMATURE):
             name = inspector.CheckName.TIME
-        return replace(inspection, checks=(*checks, inspector.failed(name, rejected.reason)))
-    read = inspector.passed(
-        inspector.CheckName.CLAIMS, "An access token for this audience, not expired."
-    )
-    inspection = replace(inspection, checks=(*checks, read))
+        return inspection.with_checks(name.failed(rejected.reason))
+    text = "An access token for this audience, not expired."
+    inspection = inspection.with_checks(inspector.CheckName.CLAIMS.passed(text))
     if access.subject is None:
         text = "The token has no subject. Its owner is known only from the user info."
-        check = inspector.Check(inspector.CheckName.PERSON, inspector.CheckOutcome.UNKNOWN, text)
-        return replace(inspection, checks=(*inspection.checks, check))
+        return inspection.with_checks(inspector.CheckName.PERSON.unknown(text))
     person = ExternalPerson(access.subject)
     said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff, access.amr)
     return _with_person(ports, actor, inspection, assert_person(ports, said), access.issued)
@@ -236,23 +227,16 @@ def _with_client(
     with ports.database.reading() as session:
         row = session.execute(of_link).one_or_none()
     if row is None:
-        return replace(
-            inspection,
-            checks=(
-                *inspection.checks,
-                inspector.failed(inspector.CheckName.APP, provider_tokens.NOT_LINKED),
-            ),
-        )
+        return inspection.with_checks(inspector.CheckName.APP.failed(provider_tokens.NOT_LINKED))
     app = to_app(row)
-    active = inspector.failed(inspector.CheckName.APP, "The app is deactivated.")
+    active = inspector.CheckName.APP.failed("The app is deactivated.")
     if app.is_active:
-        active = inspector.passed(inspector.CheckName.APP, "The app is active.")
-    read = inspector.passed(
-        inspector.CheckName.CLAIMS, "A linked client got it for itself. It isn't expired."
+        active = inspector.CheckName.APP.passed("The app is active.")
+    read = inspector.CheckName.CLAIMS.passed(
+        "A linked client got it for itself. It isn't expired."
     )
     return replace(
-        inspection,
-        checks=(*inspection.checks, read, active),
+        inspection.with_checks(read, active),
         app=inspector.TokenApp(app.id, app.name, app.is_active),
         rights=inspector.app_rights(app.permissions, None),
     )
@@ -260,12 +244,8 @@ def _with_client(
 
 def _broken(rejected: TokenRejected) -> inspector.Check:
     if rejected.fault is TokenFault.SIGNATURE:
-        return inspector.failed(
-            inspector.CheckName.SIGNATURE, "It isn't signed with a key of the provider."
-        )
-    return inspector.failed(
-        inspector.CheckName.FORM, _BROKEN.get(rejected.fault, rejected.fault.message)
-    )
+        return inspector.CheckName.SIGNATURE.failed("It isn't signed with a key of the provider.")
+    return inspector.CheckName.FORM.failed(_BROKEN.get(rejected.fault, rejected.fault.message))
 
 
 def _with_person(
@@ -298,20 +278,19 @@ def _with_person(
         row = session.execute(query).one_or_none()
     if row is None:
         text = "No account is linked yet. The first sign-in creates or links one."
-        check = inspector.Check(inspector.CheckName.PERSON, inspector.CheckOutcome.UNKNOWN, text)
-        return replace(inspection, checks=(*inspection.checks, check))
+        return inspection.with_checks(inspector.CheckName.PERSON.unknown(text))
     user = read_user(row)
-    alive = inspector.passed(inspector.CheckName.PERSON, "The account is active.")
+    alive = inspector.CheckName.PERSON.passed("The account is active.")
     if not user.is_active:
-        alive = inspector.failed(inspector.CheckName.PERSON, "The account is deactivated.")
-    checks = [*inspection.checks, alive]
+        alive = inspector.CheckName.PERSON.failed("The account is deactivated.")
+    inspection = replace(inspection.with_checks(alive), bearer=bearer_of(user))
     problem = waiting_problem(ports, provider, user, row.waiting_mark)
     if problem is not None:
-        checks.append(inspector.failed(inspector.CheckName.PERSON, problem.message))
+        failed = inspector.CheckName.PERSON.failed(problem.message)
+        inspection = inspection.with_checks(failed)
     if issued is not None and is_signed_out(issued, row.signed_out_here, row.signed_out_there):
         text = "It was issued before this person signed out everywhere."
-        checks.append(inspector.failed(inspector.CheckName.SESSION, text))
-    inspection = replace(inspection, checks=tuple(checks), bearer=bearer_of(user))
+        inspection = inspection.with_checks(inspector.CheckName.SESSION.failed(text))
     if not may_see_rights(actor, user):
         return replace(inspection, rights_hidden=True)
     granted = provider_person.rights
@@ -319,8 +298,7 @@ def _with_person(
     switches = switches_of(row.Shop, ports.clock.now())
     missing = lacks_second_factor(provider_person.amr, required=switches.second_factor_required)
     if switches.second_factor_required and user.is_staff:
-        checks.append(second_factor_check(missing=missing))
-        inspection = replace(inspection, checks=tuple(checks))
+        inspection = inspection.with_checks(second_factor_check(missing=missing))
     rights = inspector.person_rights(
         user.permissions,
         mode=switches.password_login_mode,
@@ -368,8 +346,8 @@ def _inspect_signed(ports: Ports, actor: Actor, text: str) -> inspector.Inspecti
     inspection = _inspect_provider_token(ports, actor, text)
     if inspection is not None:
         return inspection
-    nobody = inspector.failed(
-        inspector.CheckName.ISSUER, "It wasn't issued by this service or a configured provider."
+    nobody = inspector.CheckName.ISSUER.failed(
+        "It wasn't issued by this service or a configured provider."
     )
     return inspector.Inspection(inspector.TokenKind.FOREIGN, (nobody,), key=key)
 
@@ -390,5 +368,5 @@ def _without_scheme(token: str) -> str:
 
 def _unreadable(why: Sentence) -> inspector.Inspection:
     return inspector.Inspection(
-        inspector.TokenKind.UNREADABLE, (inspector.failed(inspector.CheckName.FORM, why),)
+        inspector.TokenKind.UNREADABLE, (inspector.CheckName.FORM.failed(why),)
     )

@@ -166,9 +166,7 @@ class _Checks:
         self, name: inspector.CheckName, good: Sentence | None, bad: Sentence = ""
     ) -> bool:
         """Add a check, passed if it has a ``good`` text; return whether it has."""
-        self.checks.append(
-            inspector.failed(name, bad) if good is None else inspector.passed(name, good)
-        )
+        self.checks.append(name.failed(bad) if good is None else name.passed(good))
         return good is not None
 
 
@@ -284,7 +282,7 @@ def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
             return findings.add_check(inspector.CheckName.TIME, None, bad)
         since = datetime.fromtimestamp(max(0, min(claims.exp, now)), UTC)
         findings.checks.append(
-            replace(inspector.failed(inspector.CheckName.TIME, "It has expired."), moment=since)
+            replace(inspector.CheckName.TIME.failed("It has expired."), moment=since)
         )
         return False
     return findings.add_check(inspector.CheckName.TIME, "Not expired.")
@@ -353,15 +351,11 @@ def may_see_rights(actor: Actor, user: User) -> bool:
 def _mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> inspector.Check:
     if rejects_password_sessions(mode, origin):
         reason = "Password login is off, and the session started with a password."
-        return inspector.failed(inspector.CheckName.LOGIN_MODE, reason)
+        return inspector.CheckName.LOGIN_MODE.failed(reason)
     if removes_staff_rights(mode, origin):
         reason = "Password login is limited to customers, so staff permissions don't apply."
-        return inspector.Check(
-            inspector.CheckName.LOGIN_MODE, inspector.CheckOutcome.WARNING, reason
-        )
-    return inspector.passed(
-        inspector.CheckName.LOGIN_MODE, "The login mode doesn't limit this session."
-    )
+        return inspector.CheckName.LOGIN_MODE.warned(reason)
+    return inspector.CheckName.LOGIN_MODE.passed("The login mode doesn't limit this session.")
 
 
 @building_block
@@ -369,10 +363,8 @@ def second_factor_check(*, missing: bool) -> inspector.Check:
     """Check a session of staff while a second factor is required."""
     if missing:
         reason = "Staff need a second factor, and this session used none."
-        return inspector.Check(
-            inspector.CheckName.SECOND_FACTOR, inspector.CheckOutcome.WARNING, reason
-        )
-    return inspector.passed(inspector.CheckName.SECOND_FACTOR, "The session used a second factor.")
+        return inspector.CheckName.SECOND_FACTOR.warned(reason)
+    return inspector.CheckName.SECOND_FACTOR.passed("The session used a second factor.")
 
 
 def _by_sign_on(
