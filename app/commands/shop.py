@@ -13,6 +13,7 @@ from app.commands.terminal import options
 from app.commands.terminal.command import Group
 from app.commands.terminal.output import Column, Displayable, Form, output
 from app.domain.accounts.addresses import AddressChange
+from app.domain.authorization.actor import Actor
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
 from app.domain.shop.settings import (
     MAX_GRACE_DAYS,
@@ -23,11 +24,11 @@ from app.domain.shop.settings import (
 )
 from app.domain.values.inputs import Upload
 from app.domain.values.text import text
+from app.ports import Ports
 from app.services.shop.impact import (
     BoundedCount,
     Impact,
     LoginModeImpact,
-    SecondFactorCounts,
     count_second_factors,
     show_impact,
 )
@@ -71,49 +72,25 @@ _NONE = BoundedCount(0)
 _ONLY_HERE = "No one could undo this in the console, only on the command line."
 
 
-def restricted_mode(update: ShopUpdate) -> PasswordLoginMode | None:
-    """Return the password login mode that ``update`` sets, if it takes access from anyone."""
+def _losses(caller: tuple[Ports, Actor], update: ShopUpdate) -> tuple[str, Mapping[str, object]]:
+    """Return what ``update`` takes from people: a warning, and for ``--json`` in numbers."""
+    if update.allow_storefront_traffic is False:
+        return _CLOSING, {}
+    if update.staff_second_factor is StaffSecondFactor.REQUIRED:
+        counts = count_second_factors(*caller)
+        sentence = text(*_WITHOUT_FACTOR, count=counts.without, all=counts.staff)
+        return f"{sentence} {_AFTER_GRACE}" if counts.without else "", _lost(counts.without)
     mode = update.password_login_mode
-    return mode if isinstance(mode, PasswordLoginMode) and mode in _MODES else None
-
-
-def closing_warning(update: ShopUpdate) -> str:
-    """Return a warning if ``update`` closes the storefront; otherwise empty."""
-    return _CLOSING if update.allow_storefront_traffic is False else ""
-
-
-def requires_second_factor(update: ShopUpdate) -> bool:
-    """Whether ``update`` makes a second factor required."""
-    return update.staff_second_factor is StaffSecondFactor.REQUIRED
-
-
-def second_factor_warning(counts: SecondFactorCounts) -> str:
-    """Return how many staff a required second factor affects; empty for none."""
-    if not counts.without:
-        return ""
-    sentence = text(*_WITHOUT_FACTOR, count=counts.without, all=counts.staff)
-    return f"{sentence} {_AFTER_GRACE}"
-
-
-def second_factor_lost(counts: SecondFactorCounts) -> Mapping[str, object]:
-    """Return the same number for ``--json``."""
-    return _lost(counts.without)
-
-
-def mode_warning(found: Impact, mode: PasswordLoginMode) -> str:
-    """Return who loses access by ``mode``, in numbers; empty if it is the current one."""
-    impact = found.login_mode(mode)
-    return "" if impact.is_current else " ".join(_sentences(found, impact))
-
-
-def access_lost(found: Impact, mode: PasswordLoginMode) -> Mapping[str, object]:
-    """Return the same numbers for ``--json``; ``more…`` if counting stopped there."""
+    if not isinstance(mode, PasswordLoginMode) or mode not in _MODES:
+        return "", {}
+    found = show_impact(*caller)
     impact = found.login_mode(mode)
     if impact.is_current:
-        return _lost()
-    return _lost(
+        return "", _lost()
+    lost = _lost(
         impact.staff_losing_rights, impact.customers_losing_access, impact.sessions_without_refresh
     )
+    return " ".join(_sentences(found, impact)), lost
 
 
 def _lost(
@@ -228,16 +205,10 @@ def show() -> None:
 def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
     caller = operator()
     update = _SETTINGS[setting].update(_parse(_SETTINGS[setting], value))
-    warning, columns = closing_warning(update), _COLUMNS
-    mode = restricted_mode(update)
-    if mode is not None:
-        impact = show_impact(*caller)
-        warning = mode_warning(impact, mode)
-        columns = _with_access_lost(columns, access_lost(impact, mode))
-    if requires_second_factor(update):
-        counts = count_second_factors(*caller)
-        warning = second_factor_warning(counts)
-        columns = _with_access_lost(columns, second_factor_lost(counts))
+    warning, lost = _losses(caller, update)
+    columns = _COLUMNS
+    if lost and output().form is Form.JSON:  # people were told when they were asked
+        columns = (*columns, Column("accessLost", "Access lost", lambda _shop: lost))
     # The contract runs this command without --yes from scripts: only a terminal is asked.
     if warning and sys.stdin.isatty() and not (yes or no_input):
         click.confirm(f"{warning} Continue?", abort=True, err=True)
@@ -329,13 +300,6 @@ _ADDRESS_COLUMNS = tuple(
     )
     for name, _ in _ADDRESS
 )
-
-
-def _with_access_lost(columns: Columns, numbers: Mapping[str, object]) -> Columns:
-    """Add the numbers where JSON was asked for; people were told when they were asked."""
-    if output().form is not Form.JSON:
-        return columns
-    return (*columns, Column("accessLost", "Access lost", lambda _shop: numbers))
 
 
 def _parse(setting: Setting, value: str) -> SettingValue:

@@ -25,7 +25,7 @@ from app.domain.shop.setting_table import shop_facts
 from app.domain.shop.settings import SHOP_ID, PasswordLoginMode, ShopSettings, ShopUpdate
 from app.domain.values.errors import Refused
 from app.domain.values.inputs import Seen
-from app.domain.values.text import translatable
+from app.domain.values.text import forms, translatable
 from app.services.authorization.register import needs_proof
 from app.services.shop.impact import (
     Impact,
@@ -176,7 +176,10 @@ def _mode_question(
 ) -> Question:
     words = access_positions.MODES[impact.mode]
     is_enabled = impact.mode is PasswordLoginMode.ENABLED
-    last = _passwords_work() if is_enabled else _kept_access(numbers, viewer)
+    back = text(
+        "Everyone can sign in with a password again. Sessions that lost access get it back."
+    )
+    last = Consequence("ok", back) if is_enabled else _kept_access(numbers, viewer)
     return Question(
         title=text(words.question),
         detail=_effect(moment),
@@ -190,42 +193,30 @@ def _mode_question(
     )
 
 
-def _passwords_work() -> Consequence:
-    again = text(
-        "Everyone can sign in with a password again. Sessions that lost access get it back."
-    )
-    return Consequence("ok", again)
-
-
 def _kept_access(numbers: SignInCounts, viewer: Viewer) -> Consequence:
-    count, apps, staff = numbers.apps.number, tally(numbers.apps), numbers.staff_with_sign_on
-    if not viewer.by_sign_on:
-        sentence = html_text(
-            Markup(
-                "<b>{staff:,} staff</b> with an SSO identity and <b>{apps} app</b> keep access."
-            ),
-            Markup(
-                "<b>{staff:,} staff</b> with an SSO identity and <b>{apps} apps</b> keep access."
-            ),
-            count=count,
-            apps=apps,
-            staff=staff,
-        )
-        return Consequence("ok", sentence)
     sentence = html_text(
-        Markup(
-            "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} app</b> "
-            "keep access."
-        ),
-        Markup(
-            "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} apps</b> "
-            "keep access."
-        ),
-        count=count,
-        apps=apps,
-        staff=staff,
+        *(_KEPT_WITH_VIEWER if viewer.by_sign_on else _KEPT),
+        count=numbers.apps.number,
+        apps=tally(numbers.apps),
+        staff=numbers.staff_with_sign_on,
     )
     return Consequence("ok", sentence)
+
+
+_KEPT = forms(
+    Markup("<b>{staff:,} staff</b> with an SSO identity and <b>{apps} app</b> keep access."),
+    Markup("<b>{staff:,} staff</b> with an SSO identity and <b>{apps} apps</b> keep access."),
+)
+_KEPT_WITH_VIEWER = forms(
+    Markup(
+        "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} app</b> keep "
+        "access."
+    ),
+    Markup(
+        "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} apps</b> keep "
+        "access."
+    ),
+)
 
 
 def _opening(detail: str) -> Question:
@@ -334,10 +325,10 @@ def index() -> BaseResponse:
         request.args.get("ask"), request.args.get("mode"), request.args.get("open")
     )
     found = show_impact(ports(), actor())
-    if proposal is not None and not proposal.refusal(found):
-        act = needs_proof(ports(), actor(), update_shop, proposal.update_of({}))
+    if proposal is not None and not _refusal(proposal, found):
+        act = needs_proof(ports(), actor(), update_shop, _update_of(proposal, {}))
         if act:
-            return ask_before_dialog(act, proposal.address())
+            return ask_before_dialog(act, request.full_path)
     return _show(found, proposal)
 
 
@@ -349,8 +340,8 @@ def set_mode() -> BaseResponse:
     proposal = _proposal("mode", form.mode.data, None)
     if proposal is None:
         return redirect_to("console.access.index")
-    mode, phrase = proposal.mode, request.form.get("phrase", "").strip().upper()
-    if mode is PasswordLoginMode.DISABLED and phrase != PHRASE:
+    phrase = request.form.get("phrase", "").strip().upper()
+    if proposal.password_login_mode is PasswordLoginMode.DISABLED and phrase != PHRASE:
         return _refuse(
             proposal, [text("Type {phrase} to confirm. Nothing was changed.", phrase=PHRASE)]
         )
@@ -368,7 +359,7 @@ def set_storefront() -> BaseResponse:
         return redirect_to("console.access.index")
     names = ("allow_storefront_traffic", "storefront_note", "storefront_opens_at")
     seen = {name: shop_facts(stored)[name] for name in names}
-    if proposal.opens_storefront:
+    if proposal.allow_storefront_traffic:
         return _change(proposal, seen)
     return _close(proposal, form, seen)
 
@@ -427,81 +418,48 @@ class ClosingForm(EditForm):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A change of one of the switches that is to be confirmed."""
-
-    switch: str
-    value: str
-
-    @property
-    def is_mode(self) -> bool:
-        return self.switch == "mode"
-
-    @property
-    def mode(self) -> PasswordLoginMode:
-        return PasswordLoginMode(self.value)
-
-    @property
-    def change(self) -> AccessChange:
-        """The change, as the lockout rule judges it."""
-        if self.is_mode:
-            return AccessChange(password_login_mode=self.mode)
-        return AccessChange(allow_storefront_traffic=_OPEN[self.value])
-
-    def update_of(self, seen: Seen) -> ShopUpdate:
-        """Return the change by someone who has ``seen`` the settings so."""
-        if self.is_mode:
-            return ShopUpdate(password_login_mode=self.mode, seen=seen)
-        return ShopUpdate(allow_storefront_traffic=_OPEN[self.value], seen=seen)
-
-    @property
-    def opens_storefront(self) -> bool:
-        return not self.is_mode and _OPEN[self.value]
-
-    def address(self) -> str:
-        """The page with the question."""
-        if self.is_mode:
-            return url_for("console.access.index", ask="mode", mode=self.value)
-        return url_for("console.access.index", ask="storefront", open=self.value)
-
-    def refusal(self, found: Impact) -> str:
-        """Why it cannot be, in words; empty when it can."""
-        if self.is_mode:
-            mode = found.login_mode(self.mode)
-            return (
-                problem_text(mode.refusal)
-                if mode.refusal
-                else access_positions.lockout_text(mode.lockout)
-            )
-        return access_positions.lockout_text(
-            found.storefront_traffic(allow=_OPEN[self.value]).lockout
-        )
-
-
-def _proposal(switch: str | None, mode: str | None, open_: str | None) -> Proposal | None:
+def _proposal(switch: str | None, mode: str | None, open_: str | None) -> AccessChange | None:
+    """Return the change of a switch that is to be confirmed."""
     if switch == "mode" and mode is not None and mode in PasswordLoginMode.__members__:
-        return Proposal(switch, mode)
+        return AccessChange(password_login_mode=PasswordLoginMode(mode))
     if switch == "storefront" and open_ is not None and open_ in _OPEN:
-        return Proposal(switch, open_)
+        return AccessChange(allow_storefront_traffic=_OPEN[open_])
     return None
 
 
-def _change(proposal: Proposal, seen: Seen) -> BaseResponse:
+def _update_of(proposal: AccessChange, seen: Seen) -> ShopUpdate:
+    if proposal.password_login_mode is not None:
+        return ShopUpdate(password_login_mode=proposal.password_login_mode, seen=seen)
+    return ShopUpdate(allow_storefront_traffic=proposal.allow_storefront_traffic, seen=seen)
+
+
+def _refusal(proposal: AccessChange, found: Impact) -> str:
+    """Return why a change can't be made, in words; empty if it can."""
+    if proposal.password_login_mode is None:
+        allow = bool(proposal.allow_storefront_traffic)
+        return access_positions.lockout_text(found.storefront_traffic(allow=allow).lockout)
+    mode = found.login_mode(proposal.password_login_mode)
+    if mode.refusal:
+        return problem_text(mode.refusal)
+    return access_positions.lockout_text(mode.lockout)
+
+
+def _change(proposal: AccessChange, seen: Seen) -> BaseResponse:
     try:
-        prevent_access_lockout(ports(), actor(), proposal.change)
-        update_shop(ports(), actor(), proposal.update_of(seen))
+        prevent_access_lockout(ports(), actor(), proposal)
+        update_shop(ports(), actor(), _update_of(proposal, seen))
     except Refused as refused:
         return _refuse(None, [problem_text(problem) for problem in refused.problems])
-    if proposal.is_mode:
-        return redirect_with_success(text(_DONE_MODE[proposal.mode]), "console.access.index")
-    return redirect_with_success(text(_DONE_OPEN[_OPEN[proposal.value]]), "console.access.index")
+    done = _DONE_OPEN[bool(proposal.allow_storefront_traffic)]
+    if proposal.password_login_mode is not None:
+        done = _DONE_MODE[proposal.password_login_mode]
+    return redirect_with_success(text(done), "console.access.index")
 
 
-def _close(proposal: Proposal, form: ClosingForm, seen: Seen) -> BaseResponse:
+def _close(proposal: AccessChange, form: ClosingForm, seen: Seen) -> BaseResponse:
     if form.validate():
         with form.catching_refusals():
-            prevent_access_lockout(ports(), actor(), proposal.change)
+            prevent_access_lockout(ports(), actor(), proposal)
             update_shop(ports(), actor(), form.update(seen))
             message = text(_DONE_OPEN[False])
             if seen["allow_storefront_traffic"] is False:
@@ -511,15 +469,15 @@ def _close(proposal: Proposal, form: ClosingForm, seen: Seen) -> BaseResponse:
 
 
 def _refuse(
-    proposal: Proposal | None, messages: list[str], closing: ClosingForm | None = None
+    proposal: AccessChange | None, messages: list[str], closing: ClosingForm | None = None
 ) -> BaseResponse:
     values = _values(show_impact(ports(), actor()), proposal, messages)
     return refused_page("access/index.html", **values | ({"closing": closing} if closing else {}))
 
 
-def _show(found: Impact, proposal: Proposal | None) -> BaseResponse:
+def _show(found: Impact, proposal: AccessChange | None) -> BaseResponse:
     if proposal is not None:
-        reason = proposal.refusal(found)
+        reason = _refusal(proposal, found)
         if reason:
             flash(reason, "bad")
             proposal = None
@@ -527,12 +485,12 @@ def _show(found: Impact, proposal: Proposal | None) -> BaseResponse:
 
 
 def _values(
-    found: Impact, proposal: Proposal | None, wrong: Sequence[str] = ()
+    found: Impact, proposal: AccessChange | None, wrong: Sequence[str] = ()
 ) -> dict[str, object]:
     viewer = Viewer(caller().user.id, by_sign_on=signed_in_by().origin is SessionOrigin.OIDC)
     current = next(mode for mode in access_positions.MODES if found.login_mode(mode).is_current)
     return {
-        "access": make_access_page(found, viewer, proposal.change if proposal else None, wrong),
+        "access": make_access_page(found, viewer, proposal, wrong),
         "own_session": access_positions.own_session(
             signed_in_by(),
             found.switches.password_login_mode,

@@ -9,7 +9,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.text import Phrases, Sentence
+from app.domain.values.text import Phrases, Sentence, forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,49 +61,37 @@ class LockoutReason(StrEnum):
 
 
 _SIGNED_IN = {
-    "active": Problem(
-        "INVALID",
+    "active": forms(
         "{count:,} person signed in with {name}, {staff:,} of them staff, "
         "and can't while it's disabled. {why}",
-        "active",
-        plural="{count:,} people signed in with {name}, {staff:,} of them staff, "
+        "{count:,} people signed in with {name}, {staff:,} of them staff, "
         "and can't while it's disabled. {why}",
     ),
-    "issuer": Problem(
-        "INVALID",
+    "issuer": forms(
         "{count:,} person signed in with {name}, {staff:,} of them staff, "
         "and changing the issuer unlinks them. {why}",
-        "issuer",
-        plural="{count:,} people signed in with {name}, {staff:,} of them staff, "
+        "{count:,} people signed in with {name}, {staff:,} of them staff, "
         "and changing the issuer unlinks them. {why}",
     ),
-    "client_id": Problem(
-        "INVALID",
+    "client_id": forms(
         "{count:,} person signed in with {name}, {staff:,} of them staff, "
         "and changing the client ID can unlink them. {why}",
-        "client_id",
-        plural="{count:,} people signed in with {name}, {staff:,} of them staff, "
+        "{count:,} people signed in with {name}, {staff:,} of them staff, "
         "and changing the client ID can unlink them. {why}",
     ),
 }
-_MANY_SIGNED_IN = {
-    "active": Problem(
-        "INVALID",
+_MANY_SIGNED_IN: Mapping[str, Sentence] = {
+    "active": (
         "More than {most:,} people signed in with {name}, {staff:,} of them staff, "
-        "and can't while it's disabled. {why}",
-        "active",
+        "and can't while it's disabled. {why}"
     ),
-    "issuer": Problem(
-        "INVALID",
+    "issuer": (
         "More than {most:,} people signed in with {name}, {staff:,} of them staff, "
-        "and changing the issuer unlinks them. {why}",
-        "issuer",
+        "and changing the issuer unlinks them. {why}"
     ),
-    "client_id": Problem(
-        "INVALID",
+    "client_id": (
         "More than {most:,} people signed in with {name}, {staff:,} of them staff, "
-        "and changing the client ID can unlink them. {why}",
-        "client_id",
+        "and changing the client ID can unlink them. {why}"
     ),
 }
 """By the setting of a provider that changes."""
@@ -181,12 +169,13 @@ def locking_problem(
 
     They were counted up to ``most``, and one more if there are more.
     """
-    problem = _MANY_SIGNED_IN[setting] if people > most else _SIGNED_IN[setting]
+    sentence, plural = _SIGNED_IN[setting] if people <= most else (_MANY_SIGNED_IN[setting], "")
     why = [reason.message if setting == "active" else _NO_WAY_BACK]
     if reason is not LockoutReason.NOBODY:
         why.append(_EASED)
     values = {"count": people, "most": most, "name": provider.name, "staff": staff}
-    return replace(problem, values={**values, "why": Phrases(why, joint=" ")})
+    values |= {"why": Phrases(why, joint=" ")}
+    return Problem("INVALID", sentence, setting, values=values, plural=plural)
 
 
 def check_lockout(
