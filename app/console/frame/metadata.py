@@ -1,6 +1,6 @@
 """Metadata of people and apps: its card on their pages, and setting and deleting it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from flask import request, url_for
@@ -13,6 +13,7 @@ from app.console.frame.navigation import PageGroup
 from app.console.frame.page_layout import redirect_with_error, redirect_with_success
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, ports
+from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.metadata import (
@@ -23,11 +24,13 @@ from app.domain.values.metadata import (
     StoredMetadata,
 )
 from app.domain.values.text import translatable
+from app.ports import Ports
 from app.services.metadata import change_app_metadata, change_user_metadata, show_app_with_metadata
-from app.services.people.user_status import show_person
+from app.services.people.user_status import Person, show_person
 from app.web.translation import lazy_text, text, texts
 
 _NO_METADATA = StoredMetadata({}, {})
+_APP_PAGE = "console.apps.show"
 
 blueprint = PageGroup("metadata", __name__, url_prefix="/metadata")
 
@@ -35,28 +38,28 @@ blueprint = PageGroup("metadata", __name__, url_prefix="/metadata")
 @blueprint.post("/people/<key:key>/save")
 def save_of_person(key: int) -> BaseResponse:
     person = show_person(ports(), actor(), key)
-    there = "console.staff.show" if person.user.is_staff else "console.customers.show"
-    thing = EditedThing(_key(), url_for(there, key=key), "User", key, is_dialog=True)
+    thing = EditedThing(_key(), url_for(_page_of(person), key=key), "User", key, is_dialog=True)
     change = _saving(person.metadata or _NO_METADATA, thing)
-    return _change_person(key, change, translatable("Saved {key}."))
+    return _change(change_user_metadata, "User", key, _page_of(person), change)
 
 
 @blueprint.post("/people/<key:key>/delete")
 def delete_of_person(key: int) -> BaseResponse:
-    return _change_person(key, _deleting(), translatable("Deleted {key}."))
+    there = _page_of(show_person(ports(), actor(), key))
+    return _change(change_user_metadata, "User", key, there, _deleting())
 
 
 @blueprint.post("/apps/<key:key>/save")
 def save_of_app(key: int) -> BaseResponse:
     found = show_app_with_metadata(ports(), actor(), key)
-    thing = EditedThing(_key(), url_for("console.apps.show", key=key), "App", key, is_dialog=True)
+    thing = EditedThing(_key(), url_for(_APP_PAGE, key=key), "App", key, is_dialog=True)
     change = _saving(_NO_METADATA if found is None else found[1], thing)
-    return _change_app(key, change, translatable("Saved {key}."))
+    return _change(change_app_metadata, "App", key, _APP_PAGE, change)
 
 
 @blueprint.post("/apps/<key:key>/delete")
 def delete_of_app(key: int) -> BaseResponse:
-    return _change_app(key, _deleting(), translatable("Deleted {key}."))
+    return _change(change_app_metadata, "App", key, _APP_PAGE, _deleting())
 
 
 class MetadataForm(EditForm):
@@ -86,23 +89,25 @@ def _key() -> str:
     return entered or request.form.get("name", "").replace("\r\n", "\n")
 
 
-def _change_person(key: int, change: MetadataChange, message: str) -> BaseResponse:
-    is_staff = show_person(ports(), actor(), key).user.is_staff
-    there = "console.staff.show" if is_staff else "console.customers.show"
-    try:
-        change_user_metadata(ports(), actor(), to_global_id("User", key), change)
-    except Refused as refused:
-        return redirect_with_error(refused, there, key=key)
-    return redirect_with_success(text(message, key=_key()), there, key=key)
+def _page_of(person: Person) -> str:
+    return "console.staff.show" if person.user.is_staff else "console.customers.show"
 
 
-def _change_app(key: int, change: MetadataChange, message: str) -> BaseResponse:
-    there = "console.apps.show"
+def _change(
+    use_case: Callable[[Ports, Actor, str, MetadataChange], object],
+    kind: str,
+    key: int,
+    there: str,
+    change: MetadataChange,
+) -> BaseResponse:
     try:
-        change_app_metadata(ports(), actor(), to_global_id("App", key), change)
+        use_case(ports(), actor(), to_global_id(kind, key), change)
     except Refused as refused:
         return redirect_with_error(refused, there, key=key)
-    return redirect_with_success(text(message, key=_key()), there, key=key)
+    message = text("Saved {key}.", key=_key())
+    if change.deleted_keys:
+        message = text("Deleted {key}.", key=_key())
+    return redirect_with_success(message, there, key=key)
 
 
 ADD, EDIT, DELETE = "add-metadata", "edit-metadata", "delete-metadata"

@@ -1,7 +1,7 @@
 """The console's first page: the shop's state, the last day, and the setup checklist."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -54,9 +54,7 @@ class Setup:
 
     @property
     def is_done(self) -> bool:
-        return all(
-            (self.sends_mail, self.has_staff, self.has_sign_on, self.has_app, self.has_webhook)
-        )
+        return all(astuple(self))
 
 
 def _setup_columns() -> tuple[ColumnElement[Any], ...]:

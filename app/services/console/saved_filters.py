@@ -25,6 +25,8 @@ MAX_SAVED = 20
 
 MAX_NAME_LENGTH = 40
 MAX_QUERY_LENGTH = 2000
+_DUPLICATE_NAME = Problem("UNIQUE", "You already have a filter with this name.", "name")
+_MISSING = Problem("NOT_FOUND", "This filter doesn't exist. It may be deleted.", "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def save_filter(ports: Ports, actor: Actor, list_name: str, name: str, query: st
                 raise Refused(Problem("INVALID", message, "name", values={"count": MAX_SAVED}))
             session.add(record(user_id=actor.user_id, list_name=list_name, name=name, query=query))
     except IntegrityError:
-        raise _duplicate_name() from None
+        raise Refused(_DUPLICATE_NAME) from None
 
 
 @staff_only
@@ -91,11 +93,11 @@ def rename_filter(
         with ports.database.transaction() as session:
             stored = session.scalar(select(record).where(mine).with_for_update())
             if stored is None:
-                raise _missing()
+                raise Refused(_MISSING)
             require_unchanged(seen, {"name": stored.name})
             stored.name = name
     except IntegrityError:
-        raise _duplicate_name() from None
+        raise Refused(_DUPLICATE_NAME) from None
 
 
 @staff_only
@@ -105,7 +107,7 @@ def delete_filter(ports: Ports, actor: Actor, filter_id: int) -> None:
     mine = (record.user_id == actor.user_id) & (record.id == filter_id)
     with ports.database.transaction() as session:
         if session.scalar(delete(record).where(mine).returning(record.id)) is None:
-            raise _missing()
+            raise Refused(_MISSING)
 
 
 def _valid_name(name: str) -> str:
@@ -114,14 +116,6 @@ def _valid_name(name: str) -> str:
         raise Refused(Problem("REQUIRED", "Enter a name.", "name"))
     refuse_any(line_problem(name, "name", max_length=MAX_NAME_LENGTH))
     return name
-
-
-def _duplicate_name() -> Refused:
-    return Refused(Problem("UNIQUE", "You already have a filter with this name.", "name"))
-
-
-def _missing() -> Refused:
-    return Refused(Problem("NOT_FOUND", "This filter doesn't exist. It may be deleted.", "id"))
 
 
 @dataclass(frozen=True, slots=True)

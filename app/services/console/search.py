@@ -136,16 +136,20 @@ def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[
         yield _orders(actor, models.Order.user_email == normalize_email(text))
     if actor.holds(Permission.MANAGE_APPS):
         yield _webhooks(words)
-        yield _oauth_clients(words)
+        client = models.OAuthClient
+        called = client.name + literal(" ") + client.client_id
+        yield _named(_OAUTH_CLIENT, called, words, client.name, client.id)
         if text.startswith(_MESSAGE):
             yield _delivery(models.Delivery.message_id == text)
     if actor.holds(Permission.MANAGE_STAFF):
         yield _people(HitKind.STAFF, words)
-        yield _groups(words)
+        yield _named(_GROUP, models.Group.name, words, models.Group.name)
     if actor.holds(Permission.MANAGE_USERS) or actor.holds(Permission.MANAGE_ORDERS):
         yield _people(HitKind.CUSTOMER, words)
     if actor.holds(Permission.MANAGE_PLUGINS):
-        yield _providers(words)
+        provider = models.IdentityProvider
+        called = provider.name + literal(" ") + provider.slug
+        yield _named(_PROVIDER, called, words, provider.name)
 
 
 def _api_id(text: str) -> tuple[str, int | None]:
@@ -258,22 +262,6 @@ def _named(
     # There are few of them: reading them all is quicker than any index would be.
     query = query.where(*(contains_text(called, word) for word in words))
     return query.order_by(*order).limit(MAX_HITS_PER_KIND)
-
-
-def _groups(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    return _named(_GROUP, models.Group.name, words, models.Group.name)
-
-
-def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    provider = models.IdentityProvider
-    called = provider.name + literal(" ") + provider.slug
-    return _named(_PROVIDER, called, words, provider.name)
-
-
-def _oauth_clients(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    client = models.OAuthClient
-    called = client.name + literal(" ") + client.client_id
-    return _named(_OAUTH_CLIENT, called, words, client.name, client.id)
 
 
 def _ip_address(ports: Ports, actor: Actor, text: str) -> Iterator[Select[*tuple[Any, ...]]]:
