@@ -34,9 +34,6 @@ MAX_PER_ADDRESS = 20
 _MAX_ENTERED_LENGTH = 255
 """Characters that are kept of what was entered as an email: one more than an account's has."""
 
-_MAX_USER_AGENT_LENGTH = 256
-_MAX_DEVICE_LENGTH = 64
-
 Key = TypeVar("Key", int, str)
 
 
@@ -108,7 +105,7 @@ class SqlSignInLog:
         kept = replace(
             refusal, email=refusal.email[:_MAX_ENTERED_LENGTH], detail=_storable(refusal.detail)
         )
-        attempts = _Attempts(now, now, user_agent[:_MAX_USER_AGENT_LENGTH], 1)
+        attempts = _Attempts(now, now, user_agent, 1)
         with self._buffer as refusals:
             refusals.add(kept, attempts)
 
@@ -153,7 +150,7 @@ class SqlSignInLog:
             "email_digest": "",
             "provider": refusal.provider[:MAX_NAME_LENGTH],
             "address": refusal.address,
-            "device": device_of(attempts.user_agent)[:_MAX_DEVICE_LENGTH],
+            "device": device_of(attempts.user_agent),
             "in_console": refusal.in_console,
             "detail": refusal.detail,
         }

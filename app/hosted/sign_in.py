@@ -120,7 +120,7 @@ def send_code(email: str, account: AccountByCode | None = None) -> BaseResponse:
         asked = hosted.ask_for_hosted_code(
             hosted_pages.ports(), anonymous_actor(), email=email, account=account
         )
-        session[_CODE], session[_EMAIL] = asked.challenge, email
+        session[_CODE], session[_EMAIL] = asked.token, email
         session[_SENT] = {"email": email, "at": hosted_pages.ports().clock.now().timestamp()}
         if new is not None:
             session[_SENT]["new"] = new
@@ -243,7 +243,7 @@ def hold_sign_in(required: SecondFactorRequired) -> BaseResponse:
 def _answer(finish: Callable[[str], hosted.HostedSession]) -> BaseResponse:
     error = ""
     try:
-        waiting = hosted.show_waiting_hosted_sign_in(
+        hosted.show_waiting_hosted_sign_in(
             hosted_pages.ports(), anonymous_actor(), challenge=_challenge()
         )
         if request.method == "POST":
@@ -254,13 +254,13 @@ def _answer(finish: Callable[[str], hosted.HostedSession]) -> BaseResponse:
             return _back(_reasons(refused))
         error = _reasons(refused)
     try:
-        waiting = hosted.show_waiting_hosted_sign_in(
+        usable = hosted.show_waiting_hosted_sign_in(
             hosted_pages.ports(), anonymous_actor(), challenge=_challenge()
         )
     except Refused as refused:
         session.pop(_FACTOR, None)
         return _back(error or _reasons(refused))
-    ways = [way for kind, way in FACTOR_WAYS.items() if kind in waiting.types]
+    ways = [way for kind, way in FACTOR_WAYS.items() if kind in usable]
     asked = request.args.get("with", "")
     way = asked if asked in ways else next(iter(ways), "")
     others = [

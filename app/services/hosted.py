@@ -14,7 +14,7 @@ from sqlalchemy import and_, bindparam, select
 from app import models
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import PROOF_LASTS, Actor, SessionOrigin
-from app.domain.second_factors import ChallengePurpose, SecondFactorType
+from app.domain.second_factors import Challenge, ChallengePurpose, SecondFactorType
 from app.domain.shop.settings import PasswordLoginMode, rejects_password_sessions
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace
 from app.domain.single_sign_on.providers import ProviderError
@@ -37,12 +37,7 @@ from app.services.oauth.client_sessions import continue_sessions, end_grants_of_
 from app.services.second_factors.challenges import PendingSession
 from app.services.second_factors.stored_factors import read_factors
 from app.services.shop.settings import settings_of
-from app.services.sign_in.email_codes import (
-    AccountByCode,
-    EmailCodeChallenge,
-    ask_for_code,
-    sign_in_with_code,
-)
+from app.services.sign_in.email_codes import AccountByCode, ask_for_code, sign_in_with_code
 from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.second_factor_sign_in import (
     PasskeyChallenge,
@@ -53,7 +48,6 @@ from app.services.sign_in.second_factor_sign_in import (
     sign_in_with_passkey,
 )
 from app.services.sign_in.sessions import OpenedSession, end_own_session
-from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
     SignInTerms,
     StartedLogin,
@@ -224,14 +218,6 @@ _HERE = SignInPlace.HOSTED
 _NOT_OFFERED = Problem("INVALID", "This way to sign in isn't available. Choose another one.")
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingHostedSignIn:
-    """A sign-in that waits for a second factor, and the ways to answer."""
-
-    expires_at: datetime
-    types: tuple[SecondFactorType, ...]
-
-
 def _require_offered(ports: Ports, *offers: str) -> None:
     """Refuse unless hosted pages and the shop's ``offers`` (names of settings) are on.
 
@@ -265,7 +251,7 @@ def sign_in_hosted_with_password(
 @input_decides
 def ask_for_hosted_code(
     ports: Ports, actor: Actor, *, email: str, account: AccountByCode | None = None
-) -> EmailCodeChallenge:
+) -> Challenge:
     """Ask for a code by email, which makes ``account`` if none has the email.
 
     The same for every email. Refuses as ``request_email_code``, and INVALID on ``firstName`` and
@@ -323,16 +309,15 @@ def sign_in_hosted_with_passkey(
 @input_decides
 def show_waiting_hosted_sign_in(
     ports: Ports, actor: Actor, *, challenge: str
-) -> WaitingHostedSignIn:
-    """Return the sign-in that waits for an answer to ``challenge``.
+) -> tuple[SecondFactorType, ...]:
+    """Return the ways to answer ``challenge``, for which a sign-in waits.
 
     Refuses INVALID on ``challenge`` for one that is over.
     """
     _require_offered(ports)
     found = find_challenge(ports, actor, challenge, ChallengePurpose.SIGN_IN, place=_HERE)
     with ports.database.reading() as session:
-        types = read_factors(session, found.user_id or 0).types
-    return WaitingHostedSignIn(found.expires_at, types)
+        return read_factors(session, found.user_id or 0).types
 
 
 @input_decides
@@ -341,9 +326,7 @@ def verify_hosted_factor(
 ) -> HostedSession:
     """Finish a sign-in with a code of the app, or a recovery code."""
     _require_offered(ports)
-    with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSWORD)):
-        found = find_challenge(ports, actor, challenge, ChallengePurpose.SIGN_IN, place=_HERE)
-    entered = finish_with_code(ports, actor, found, challenge, code)
+    entered = finish_with_code(ports, actor, challenge, code, _HERE)
     return hosted_session(entered.opened, entered.user.id)
 
 

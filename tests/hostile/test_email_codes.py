@@ -52,7 +52,7 @@ def visitor(number: int) -> Actor:
 
 
 def ask(ports: Ports, email: str = ANN, actor: Actor = NOBODY) -> str:
-    challenge = request_email_code(ports, actor, email=email).challenge
+    challenge = request_email_code(ports, actor, email=email).token
     answer_reset_requests(ports, WORKER)
     return challenge
 
@@ -98,7 +98,7 @@ def test_code_is_worthless_in_another_browser_or_place(ports: Ports) -> None:
     assert refusal(ports, "invented", code, visitor(1)) == ("INVALID", "challenge")
     with pytest.raises(Refused):
         sign_in_with_code(ports, visitor(2), own, code, SignInPlace.HOSTED)
-    hosted = ask_for_hosted_code(ports, NOBODY, email=ANN).challenge
+    hosted = ask_for_hosted_code(ports, NOBODY, email=ANN).token
     answer_reset_requests(ports, WORKER)
     hosted_code = code_in_mail(ports)
     assert refusal(ports, hosted, hosted_code, visitor(3)) == ("INVALID", "challenge")
@@ -119,7 +119,7 @@ def test_unknown_email_gets_the_same_answers(ports: Ports) -> None:
 def register(ports: Ports, email: str = ANN, actor: Actor = NOBODY) -> str:
     asked = ask_for_hosted_code(ports, actor, email=email, account=AccountByCode("Ann"))
     answer_reset_requests(ports, WORKER)
-    return asked.challenge
+    return asked.token
 
 
 def accounts(ports: Ports) -> list[tuple[str, bool]]:
@@ -340,7 +340,7 @@ def test_codes_of_an_account_end_with_what_they_were_for(ports: Ports) -> None:
 
 def test_closed_storefront_refuses_hosted_codes(ports: Ports) -> None:
     make_user(ports, ANN)
-    hosted = ask_for_hosted_code(ports, NOBODY, email=ANN).challenge
+    hosted = ask_for_hosted_code(ports, NOBODY, email=ANN).token
     answer_reset_requests(ports, WORKER)
     close_storefront(ports)
     for challenge in (hosted, "invented"):

@@ -6,7 +6,8 @@ import pytest
 
 from app.domain.values.errors import Refused
 from app.ports import Ports
-from app.services.single_sign_on.sign_in import ExternalTokens, begin_sign_in, finish_sign_in
+from app.services.sign_in.tokens import TokenPair
+from app.services.single_sign_on.sign_in import begin_sign_in, finish_sign_in
 from tests.builders.people import NOBODY
 from tests.servers.own_provider import OwnProvider
 
@@ -24,7 +25,7 @@ def begin(ports: Ports, plugin: str = PLUGIN, redirect_uri: str = REDIRECT) -> d
 
 def finish(
     ports: Ports, state: str | None, code: str | None = CODE, plugin: str = PLUGIN
-) -> ExternalTokens:
+) -> TokenPair:
     tokens = finish_sign_in(ports, NOBODY, plugin_id=plugin, code=code, state=state)
     assert tokens is not None
     return tokens
@@ -41,7 +42,7 @@ def grant(
 
 def sign_in(
     ports: Ports, provider: OwnProvider, sub: str = "alice", **answer: object
-) -> ExternalTokens:
+) -> TokenPair:
     """Sign in completely."""
     parameters = begin(ports)
     grant(provider, parameters, sub, **answer)

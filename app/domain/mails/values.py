@@ -44,11 +44,10 @@ def since_values(moment: datetime | None) -> dict[str, str]:
     return {"since": date_in_words(moment), "since_at": moment.isoformat()}
 
 
-def device_values(user_agent: str, max_length: int) -> dict[str, str]:
+def device_values(user_agent: str) -> dict[str, str]:
     """Return what a person used: ``device``, ``browser``, ``system``."""
     browser, system = device_parts(user_agent)
-    device = device_of(user_agent)[:max_length]
-    return {"device": device, "browser": browser, "system": system}
+    return {"device": device_of(user_agent), "browser": browser, "system": system}
 
 
 NO_DEVICE: Mapping[str, str] = {"device": "", "browser": "", "system": ""}

@@ -10,6 +10,9 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.values.ip_addresses import parse_address
 
 UNKNOWN = "Unknown device"
+_MAX_LENGTH = 64
+"""Characters of a device in plain words, as records have it."""
+
 
 # In this order: many a browser also names those that it wants to be taken for.
 _BROWSERS = (
@@ -66,7 +69,7 @@ def device_of(user_agent: str) -> str:
     found = _PROGRAM.match(user_agent)
     if browser or system or found is None or found[1] == "Mozilla":
         return browser or system or UNKNOWN
-    return f"{found[1]} {found[2]}" if found[2] else found[1]
+    return f"{found[1]} {found[2]}"[:_MAX_LENGTH] if found[2] else found[1]
 
 
 def device_parts(user_agent: str) -> tuple[str, str]:

@@ -298,8 +298,6 @@ class RequestPasswordReset(payloads.AccountPayload):
 class SetPassword(payloads.TokenPayload):
     """The tokens of the new session. All earlier sessions have ended."""
 
-    token = graphene.String()
-    user = graphene.Field(_USER)
     second_factor_challenge = payloads.challenge_field()
 
 

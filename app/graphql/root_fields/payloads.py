@@ -14,8 +14,7 @@ from app.graphql.context import Info, RequestContext
 from app.graphql.fields import ObjectType
 from app.services.authorization.rate_limits import limit_operation
 from app.services.second_factors.challenges import SecondFactorRequired
-from app.services.sign_in.tokens import Refreshed, TokenPair
-from app.services.single_sign_on.sign_in import ExternalTokens
+from app.services.sign_in.tokens import TokenPair
 
 Arguments = ParamSpec("Arguments")
 Payload = TypeVar("Payload", bound="graphene.ObjectType")
@@ -74,7 +73,7 @@ class UserPayload(AccountPayload, abstract=True):
 
 
 class TokenPayload(AccountPayload, abstract=True):
-    """What answers with a refresh token have."""
+    """The tokens of a session and its user."""
 
     refresh_token = graphene.String(
         description="A token to get new access tokens with until it expires."
@@ -83,6 +82,8 @@ class TokenPayload(AccountPayload, abstract=True):
         description="The `csrf_token` of the refresh token. Nothing asks for it: the API reads "
         "no cookies."
     )
+    token = graphene.String()
+    user = graphene.Field("app.graphql.types.users.User")
 
     def resolve_csrf_token(self, _info: Info) -> str | None:
         return csrf_token_in(self.refresh_token) if self.refresh_token else None
@@ -101,9 +102,7 @@ def challenge_values(required: SecondFactorRequired) -> dict[str, object]:
     return {"errors": required.problems, "second_factor_challenge": required.challenge}
 
 
-def token_values(
-    context: RequestContext, tokens: TokenPair | Refreshed | ExternalTokens
-) -> dict[str, object]:
+def token_values(context: RequestContext, tokens: TokenPair) -> dict[str, object]:
     """Return the values of a payload with the tokens of a session, whose user they prove."""
     return {
         "token": tokens.access,

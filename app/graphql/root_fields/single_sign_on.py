@@ -47,15 +47,9 @@ class ExternalAuthenticationUrl(payloads.AccountPayload):
 class ExternalObtainAccessTokens(payloads.TokenPayload):
     """The tokens of the new session."""
 
-    token = graphene.String()
-    user = graphene.Field(_USER)
-
 
 class ExternalRefresh(payloads.TokenPayload):
     """New tokens of the session."""
-
-    token = graphene.String()
-    user = graphene.Field(_USER)
 
 
 class ExternalLogout(payloads.AccountPayload):

@@ -40,7 +40,6 @@ class CreateToken(payloads.TokenPayload):
     """The tokens of the new session."""
 
     token = graphene.String(description="An access token: a short-lived JWT.")
-    user = graphene.Field(_USER)
     second_factor_challenge = payloads.challenge_field()
 
 
@@ -241,7 +240,7 @@ class EmailCodeMutations(graphene.ObjectType):
         made = request_email_code(
             *info.context.caller, email=email, audience=f"custom:{audience}" if audience else ""
         )
-        return EmailCodeRequest(challenge=made.challenge, expires_at=made.expires_at)
+        return EmailCodeRequest(challenge=made.token, expires_at=made.expires_at)
 
     @payloads.mutation(
         "Signs in with a code by email. Anyone with the challenge can call it. Incorrect codes "

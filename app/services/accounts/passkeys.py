@@ -43,7 +43,6 @@ MAX_PASSKEYS = 20
 MAX_NAME_LENGTH = 100
 """Characters of a passkey's name."""
 
-_MAX_DEVICE_LENGTH = 64
 _HANDLE = "user handle of passkeys"
 _MISSING = Problem("NOT_FOUND", "Passkey not found. It may have been deleted.")
 _REFUSED = Problem(
@@ -235,7 +234,7 @@ def _store(
         "transports": " ".join(made.transports),
         "aaguid": made.aaguid,
         "name": name,
-        "device": device_of(actor.user_agent)[:_MAX_DEVICE_LENGTH],
+        "device": device_of(actor.user_agent),
         "created_at": now,
     }
     new = insert_into(session, models.Passkey).values(row).on_conflict_do_nothing()

@@ -55,7 +55,6 @@ from app.services.sign_in import second_factor_sign_in
 from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
 from app.services.sign_in.sessions import OpenedSession, end_own_session
-from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
     SignInTerms,
     StartedLogin,
@@ -329,7 +328,6 @@ class WaitingSignIn:
     """A sign-in to the console that waits for a second factor, and the ways to answer."""
 
     email: str
-    expires_at: datetime
     types: tuple[SecondFactorType, ...]
 
 
@@ -350,11 +348,13 @@ def show_waiting_sign_in(ports: Ports, actor: Actor, *, challenge: str) -> Waiti
 
     Refuses INVALID on ``challenge`` for one that is over.
     """
-    found = _find_challenge(ports, actor, challenge)
+    found = second_factor_sign_in.find_challenge(
+        ports, actor, challenge, ChallengePurpose.SIGN_IN, place=SignInPlace.CONSOLE
+    )
     with ports.database.reading() as session:
         email = session.scalar(select(models.User.email).where(models.User.id == found.user_id))
         types = read_factors(session, found.user_id or 0).types
-    return WaitingSignIn(email or "", found.expires_at, _usable(ports, actor, types))
+    return WaitingSignIn(email or "", _usable(ports, actor, types))
 
 
 @input_decides
@@ -362,9 +362,9 @@ def verify_code_at_console(
     ports: Ports, actor: Actor, *, challenge: str, code: str
 ) -> ConsoleSession:
     """Finish a sign-in to the console with a code; refuses as ``verify_second_factor`` does."""
-    with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSWORD, in_console=True)):
-        found = _find_challenge(ports, actor, challenge)
-    entered = second_factor_sign_in.finish_with_code(ports, actor, found, challenge, code)
+    entered = second_factor_sign_in.finish_with_code(
+        ports, actor, challenge, code, SignInPlace.CONSOLE
+    )
     return _console_session(entered.opened, entered.user)
 
 
@@ -418,11 +418,6 @@ def confirm_passkey_again(ports: Ports, actor: Actor, *, challenge: str, credent
         second_factor_sign_in.prove_passkey, ports, actor, found, challenge, credential
     )
     second_factor_sign_in.prove(ports, actor, check, found.id)
-
-
-def _find_challenge(ports: Ports, actor: Actor, token: str) -> models.SecondFactorChallenge:
-    purpose, place = ChallengePurpose.SIGN_IN, SignInPlace.CONSOLE
-    return second_factor_sign_in.find_challenge(ports, actor, token, purpose, place=place)
 
 
 def _usable(

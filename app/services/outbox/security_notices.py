@@ -19,8 +19,6 @@ from app.services.outbox.publisher import add_mail
 NOT_ME_PATH = "/console/not-me"
 """The page that links "This wasn't me" lead to."""
 
-_MAX_DEVICE_LENGTH = 64
-_MAX_USER_AGENT_LENGTH = 256
 _OF_STRANGERS = ("device", "factor", "factor_name")
 """Values that a stranger in the account chooses freely."""
 
@@ -104,8 +102,7 @@ def _time_and_place(ports: Ports, actor: Actor, *, known: bool) -> dict[str, str
     moment = moment_values(ports.clock.now())
     if not known:
         return {**moment, "address": "", **NO_DEVICE}
-    device = device_values(actor.user_agent[:_MAX_USER_AGENT_LENGTH], _MAX_DEVICE_LENGTH)
-    return {**moment, "address": actor.address or "", **device}
+    return {**moment, "address": actor.address or "", **device_values(actor.user_agent)}
 
 
 @building_block

@@ -13,7 +13,7 @@ each is counted, and committed, before it is looked at.
 import hashlib
 import hmac
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select, update
@@ -30,6 +30,7 @@ from app.domain.mails.values import code_values
 from app.domain.second_factors import (
     DIGITS,
     AuthenticationMethod,
+    Challenge,
     digest_of_challenge,
     read_one_time_code,
 )
@@ -90,14 +91,6 @@ _TOO_MANY = Problem(
 
 
 @dataclass(frozen=True, slots=True)
-class EmailCodeChallenge:
-    """A sign-in that waits for its code, which works with ``challenge`` alone."""
-
-    challenge: str = field(repr=False)
-    expires_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class AccountByCode:
     """The account that a code makes if none has the email; ``language_code`` "" is the shop's."""
 
@@ -107,9 +100,7 @@ class AccountByCode:
 
 
 @input_decides
-def request_email_code(
-    ports: Ports, actor: Actor, *, email: str, audience: str = ""
-) -> EmailCodeChallenge:
+def request_email_code(ports: Ports, actor: Actor, *, email: str, audience: str = "") -> Challenge:
     """Ask for a code by email (`emailCodeRequest`); the same for every email.
 
     Refuses DISABLED_AUTHENTICATION_METHOD while the setting or local sign-in is off, and INVALID
@@ -125,7 +116,7 @@ def ask_for_code(
     email: str,
     begins: PendingSession,
     account: AccountByCode | None = None,
-) -> EmailCodeChallenge:
+) -> Challenge:
     """Store the request of a code for a session that ``begins`` there; see ``request_...``.
 
     With ``account`` the code makes that one, if none has the email; refuses INVALID on
@@ -153,7 +144,7 @@ def ask_for_code(
         session.flush()
         if is_within:
             session.add(_request_for(code, actor))
-    return EmailCodeChallenge(token, now + LIFETIME)
+    return Challenge(token, now + LIFETIME)
 
 
 @building_block

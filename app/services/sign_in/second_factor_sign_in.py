@@ -303,7 +303,7 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
     if found.purpose == second_factors.ChallengePurpose.PROOF.value:
         check = partial(_prove_code, ports, actor, found, challenge, code)
         return _sign_again(ports, actor, found, prove(ports, actor, check, found.id))
-    return sign(ports, actor, found, finish_with_code(ports, actor, found, challenge, code))
+    return _sign(ports, actor, found, _finish_with_code(ports, actor, found, challenge, code))
 
 
 def _prove_code(
@@ -325,6 +325,17 @@ def _first_method(found: models.SecondFactorChallenge) -> second_factors.Authent
 
 @building_block
 def finish_with_code(
+    ports: Ports, actor: Actor, token: str, code: str, place: SignInPlace
+) -> sessions.PasswordSignIn:
+    """Open the session of a challenge of ``place``; refuses as ``verify_second_factor`` does."""
+    is_console = place is SignInPlace.CONSOLE
+    with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSWORD, in_console=is_console)):
+        purpose = second_factors.ChallengePurpose.SIGN_IN
+        found = find_challenge(ports, actor, token, purpose, place=place)
+    return _finish_with_code(ports, actor, found, token, code)
+
+
+def _finish_with_code(
     ports: Ports, actor: Actor, found: models.SecondFactorChallenge, token: str, code: str
 ) -> sessions.PasswordSignIn:
     def check() -> Proved:
@@ -334,11 +345,10 @@ def finish_with_code(
         )
         return Proved(found.user_id or 0, amr, second_factor=factor)
 
-    return finish(ports, actor, found, check)
+    return _finish(ports, actor, found, check)
 
 
-@building_block
-def finish(
+def _finish(
     ports: Ports, actor: Actor, found: models.SecondFactorChallenge, check: Callable[[], Proved]
 ) -> sessions.PasswordSignIn:
     """Check an answer as an attempt of the login throttle, then open the session."""
@@ -396,8 +406,7 @@ def _still_works(session: Session, proved: Proved) -> bool:
     return passkey is not None and passkey.public_key != ""
 
 
-@building_block
-def sign(
+def _sign(
     ports: Ports,
     actor: Actor,
     found: models.SecondFactorChallenge,
@@ -498,7 +507,7 @@ def verify_passkey(ports: Ports, actor: Actor, *, challenge: str, credential: st
         check = partial(prove_passkey, ports, actor, found, challenge, credential)
         return _sign_again(ports, actor, found, prove(ports, actor, check, found.id))
     entered = _finish_with_passkey(ports, actor, found, challenge, credential)
-    return sign(ports, actor, found, entered)
+    return _sign(ports, actor, found, entered)
 
 
 @building_block
@@ -538,7 +547,7 @@ def _finish_with_passkey(
         factor = None if is_alone else second_factors.SecondFactorType.PASSKEY
         return Proved(used.user_id, amr, used.id, factor)
 
-    return finish(ports, actor, found, check)
+    return _finish(ports, actor, found, check)
 
 
 @building_block

@@ -139,6 +139,7 @@ def open_session(
         csrf_token=ports.randomness.token(CSRF_TOKEN_LENGTH),
         grant=None if begun is None else begun.grant,
         amr=start.amr,
+        can_refresh=begun is None or begun.refresh_token != "",
     )
     kept = models.Session(
         token=opened.token,

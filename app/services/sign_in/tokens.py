@@ -4,7 +4,7 @@ With ``SINGLE_USE_REFRESH_TOKENS`` a refresh token is good for one use.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from hmac import compare_digest
 
@@ -123,15 +123,17 @@ _CODES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Refreshed:
-    """A new access token of a session, and whose session it is.
+class TokenPair:
+    """The access token, refresh token and user of a session.
 
-    ``refresh`` is the next refresh token, where one is good for a single use.
+    ``refresh`` is empty where a client gets none: its provider doesn't let the session refresh,
+    or the one that it has stays usable. ``user`` has the permissions that count in the current
+    login mode.
     """
 
-    access: str
+    access: str = field(repr=False)
+    refresh: str = field(repr=False)
     user: User
-    refresh: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ class Verified:
 
 
 @input_decides
-def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed:
+def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> TokenPair:
     """Return a new access token for a refresh token (`tokenRefresh`).
 
     The refresh token stays usable, unless ``SINGLE_USE_REFRESH_TOKENS`` is on: then the next one
@@ -180,7 +182,7 @@ def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed
             raise
 
 
-def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
+def _refresh(ports: Ports, actor: Actor, token: str | None) -> TokenPair:
     if token is None:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", "refreshToken"))
     verified = verify_argument_token(ports, actor, token, "refreshToken")
@@ -196,11 +198,10 @@ def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
     successor = use_up(ports, actor, claims, user.email) if single_use else ""
     going_on = continued_session(ports, claims, found, successor)
     if single_use:
-        pair = sign_pair(ports, actor, going_on, user, switches, audience)
-        return Refreshed(pair.access, pair.user, pair.refresh)
+        return sign_pair(ports, actor, going_on, user, switches, audience)
     version = verified.shop_state.keys_version
     access = sign_access(ports, actor, going_on, user, audience, version)
-    return Refreshed(access, effective_user(found, switches))
+    return TokenPair(access, "", effective_user(found, switches))
 
 
 @public
@@ -264,19 +265,6 @@ def audience_of(claims: Claims) -> str:
     """Return the audience in a token's claims, empty if it has none."""
     audience = claims.everything.get("aud")
     return audience if isinstance(audience, str) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class TokenPair:
-    """The access token, refresh token and user of a sign-in.
-
-    ``refresh`` is empty for a session that its provider doesn't let refresh. ``user`` has the
-    permissions that count in the current login mode.
-    """
-
-    access: str
-    refresh: str
-    user: User
 
 
 @building_block

@@ -38,9 +38,6 @@ from app.services.outbox.security_notices import notify
 MAX_NEW_PER_HOUR = 5
 """New devices of an account in an hour that are mailed: programs can name themselves anything."""
 
-_MAX_USER_AGENT_LENGTH = 256
-_MAX_DEVICE_LENGTH = 64
-
 
 def _remember_device(ports: Ports, actor: Actor, session: Session, user_id: int) -> None:
     """Note where a staff member signs in from, and mail them if it is new.
@@ -62,8 +59,7 @@ def _remember_device(ports: Ports, actor: Actor, session: Session, user_id: int)
 def _add(ports: Ports, actor: Actor, session: Session, user_id: int) -> bool:
     """Note the use of the device; return whether it is new."""
     now = ports.clock.now()
-    device = device_of(actor.user_agent[:_MAX_USER_AGENT_LENGTH])
-    key = _key(user_id, device, actor.address or "")
+    key = _key(user_id, device_of(actor.user_agent), actor.address or "")
     added = session.scalar(
         insert_into(session, models.KnownDevice)
         .values(**key, first_used_at=now, last_used_at=now)
@@ -84,11 +80,7 @@ def forget_device(session: Session, user_id: int, device: str, address: str) -> 
 
 
 def _key(user_id: int, device: str, address: str) -> dict[str, object]:
-    return {
-        "user_id": user_id,
-        "device": without_version(device)[:_MAX_DEVICE_LENGTH],
-        "network": network_of(address),
-    }
+    return {"user_id": user_id, "device": without_version(device), "network": network_of(address)}
 
 
 _REASONS: Mapping[str, SignInReason] = {
@@ -200,7 +192,7 @@ def record_sign_in(
             name=user.email,
             provider=entry.provider[:256],
             address=actor.address or "",
-            device=device_of(actor.user_agent[:256])[:64],
+            device=device_of(actor.user_agent),
             in_console=entry.in_console,
             second_factor=entry.second_factor or "",
         )

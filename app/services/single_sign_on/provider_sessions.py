@@ -44,6 +44,7 @@ from app.services.identity.providers import provider_of
 from app.services.sign_in.sessions import OpenedSession, load_refresh_token, store_refresh_token
 from app.services.sign_in.tokens import (
     SESSION_ENDED,
+    TokenPair,
     Verified,
     continued_session,
     is_current,
@@ -56,7 +57,6 @@ from app.services.sign_in.tokens import (
 )
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
-    ExternalTokens,
     ask_for_tokens,
     read_identity,
     read_rights,
@@ -215,7 +215,7 @@ class _Turn:
 @input_decides
 def refresh_external_session(
     ports: Ports, actor: Actor, *, plugin_id: str | None, token: str | None
-) -> ExternalTokens | None:
+) -> TokenPair | None:
     """Return new tokens once the provider has refreshed its own (`externalRefresh`).
 
     The answer's refresh token is the next one; the one before stays usable, unless
@@ -244,7 +244,7 @@ def refresh_external_session(
 
 def _refresh_session(
     ports: Ports, actor: Actor, provider: Provider, token: str | None
-) -> ExternalTokens:
+) -> TokenPair:
     if not token:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", _FIELD))
     verified = verify_argument_token(ports, actor, token, _FIELD)
@@ -263,13 +263,13 @@ def _refresh_session(
 
 def _follow(
     ports: Ports, actor: Actor, token: str, verified: VerifiedSession, live_session: LiveSession
-) -> ExternalTokens:
+) -> TokenPair:
     """Another tab is at it, or has just been: this one goes on with the session as it is."""
     claims = verified.claims
     going_on = continued_session(ports, claims, live_session, successor_of(claims.csrf_token))
     pair = sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
     follows = ports.configuration.single_use_refresh_tokens
-    return ExternalTokens(pair.access, pair.refresh if follows else token, pair.user)
+    return pair if follows else replace(pair, refresh=token)
 
 
 def _refresh(
@@ -279,7 +279,7 @@ def _refresh(
     verified: VerifiedSession,
     live_session: LiveSession,
     turn: _Turn,
-) -> ExternalTokens:
+) -> TokenPair:
     claims = verified.claims
     before = live_session.grant or ScopeGrant()
 
@@ -304,8 +304,7 @@ def _refresh(
         raise unavailable(failed) if isinstance(failed, CallFailed) else failed from failed
     grant = None if granted is None else granted.within(before)
     going_on = _keep(ports, claims, live_session, tokens.refresh_token, grant)
-    pair = sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
-    return ExternalTokens(pair.access, pair.refresh, pair.user)
+    return sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
 
 
 def _invalid(message: Sentence) -> Problem:

@@ -61,7 +61,7 @@ from app.services.sign_in.sessions import (
     SessionStart,
     open_session,
 )
-from app.services.sign_in.tokens import sign_pair
+from app.services.sign_in.tokens import TokenPair, sign_pair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
 
 LIFETIME = timedelta(minutes=10)
@@ -237,18 +237,6 @@ def read_rights(
     return unsaid if tokens.scope is None else granted_scopes(tokens.scope, None, prefix)
 
 
-@dataclass(frozen=True, slots=True)
-class ExternalTokens:
-    """The tokens of a sign-in; ``refresh`` is ``None`` if the provider gave no refresh token.
-
-    ``user`` has the permissions that the tokens carry.
-    """
-
-    access: str = field(repr=False)
-    refresh: str | None = field(repr=False)
-    user: User
-
-
 _SOMEBODY_ELSE = Problem(
     "INVALID",
     "A different person signed in at the identity provider. You're still "
@@ -274,14 +262,13 @@ OPEN_TO_ALL = SignInTerms()
 
 @dataclass(frozen=True, slots=True)
 class ProviderSignIn:
-    """A session that has begun at a provider; ``can_refresh`` when it can be refreshed there.
+    """A session that has begun at a provider.
 
     ``proved_ago`` is how many seconds ago the person proved there who they are, as far as known.
     """
 
     opened: OpenedSession
     user: User
-    can_refresh: bool
     proved_ago: float
 
 
@@ -375,7 +362,7 @@ def finish_sign_in(
     code: str | None,
     state: str | None,
     error: ProviderError | None = None,
-) -> ExternalTokens | None:
+) -> TokenPair | None:
     """Return Latchkey's tokens for a code of the provider (`externalObtainAccessTokens`).
 
     ``error`` is what the provider sent the browser back with instead of a code: it is refused, as
@@ -390,8 +377,7 @@ def finish_sign_in(
         return None
     entered = sign_in_with_provider(ports, actor, provider, code=code, state=state, error=error)
     switches = load_shop_state(ports).switches
-    pair = sign_pair(ports, actor, entered.opened, entered.user, switches)
-    return ExternalTokens(pair.access, pair.refresh if entered.can_refresh else None, pair.user)
+    return sign_pair(ports, actor, entered.opened, entered.user, switches)
 
 
 @building_block
@@ -509,4 +495,4 @@ def _sign_in(
             entry.reason = SignInReason.SSO_OTHER_PERSON
             raise Refused(_SOMEBODY_ELSE)
         record_sign_in(ports, actor, session, entry, user, is_staff=is_staff)
-        return ProviderSignIn(opened, entered, bool(proven.refresh_token), proven.proved_ago)
+        return ProviderSignIn(opened, entered, proven.proved_ago)

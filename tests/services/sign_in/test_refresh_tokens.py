@@ -14,7 +14,7 @@ from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.sign_in.password_login import create_token
-from app.services.sign_in.tokens import GRACE, Refreshed, refresh_token, verify_token
+from app.services.sign_in.tokens import GRACE, TokenPair, refresh_token, verify_token
 from tests.builders.audit import trail
 from tests.builders.people import ADDRESS, NOBODY, PASSWORD, make_user, sign_in, visit
 from tests.builders.shop import set_mode
@@ -30,7 +30,7 @@ def single_use(ports: Ports) -> Ports:
     return replace(ports, configuration=configuration)
 
 
-def refresh(ports: Ports, token: str) -> Refreshed:
+def refresh(ports: Ports, token: str) -> TokenPair:
     return refresh_token(single_use(ports), NOBODY, token=token)
 
 
@@ -71,7 +71,7 @@ def test_refresh_tokens_can_be_chained_until_the_session_ends(
     for _ in range(3):
         clock.pass_(hours=200)
         refreshed = refresh(ports, token)
-        assert refreshed.refresh is not None
+        assert refreshed.refresh
         token = refreshed.refresh
         assert identify(ports, visit(refreshed.access)).actor.origin is SessionOrigin.OIDC
 
@@ -90,7 +90,7 @@ def test_refresh_token_used_twice_ends_the_session(ports: Ports, clock: FakeCloc
 
     assert not is_alive(ports, pair.access)
     assert not is_alive(ports, following.access)
-    assert following.refresh is not None
+    assert following.refresh
     assert_refused(ports, following.refresh)
 
 
@@ -210,7 +210,7 @@ def test_audience_is_kept_on_refresh(ports: Ports) -> None:
 
     refreshed = refresh(ports, pair.refresh)
 
-    assert refreshed.refresh is not None
+    assert refreshed.refresh
     tokens = (refreshed.access, refreshed.refresh)
     assert [claims_in(ports, token)["aud"] for token in tokens] == ["custom:x", "custom:x"]
 
@@ -218,7 +218,7 @@ def test_audience_is_kept_on_refresh(ports: Ports) -> None:
 def test_existing_session_changes_to_single_use(ports: Ports, clock: FakeClock) -> None:
     pair = sign_in(ports, make_user(ports))
     for _ in range(2):
-        assert refresh_token(ports, NOBODY, token=pair.refresh).refresh is None
+        assert not refresh_token(ports, NOBODY, token=pair.refresh).refresh
 
     following = successor(ports, pair.refresh)
 

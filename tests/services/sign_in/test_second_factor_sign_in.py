@@ -121,7 +121,7 @@ def test_refreshed_tokens_keep_the_methods(ports: Ports, clock: FakeClock) -> No
     refreshed = refresh_token(ports, NOBODY, token=pair.refresh)
     assert claims_in(ports, refreshed.access)["amr"] == METHODS
     following = refresh_token(single_use(ports), NOBODY, token=pair.refresh)
-    assert following.refresh is not None
+    assert following.refresh
     assert claims_in(ports, following.refresh)["amr"] == METHODS
 
 

@@ -11,9 +11,8 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.services.sign_in.tokens import refresh_token
+from app.services.sign_in.tokens import TokenPair, refresh_token
 from app.services.single_sign_on.provider_sessions import refresh_external_session
-from app.services.single_sign_on.sign_in import ExternalTokens
 from tests.builders.people import NOBODY, make_user, visit
 from tests.builders.people import sign_in as sign_in_here
 from tests.builders.providers import set_up
@@ -23,7 +22,7 @@ from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_logins import PLUGIN, sign_in
 
 
-def refresh(ports: Ports, token: str | None, plugin: str = PLUGIN) -> ExternalTokens:
+def refresh(ports: Ports, token: str | None, plugin: str = PLUGIN) -> TokenPair:
     tokens = refresh_external_session(ports, NOBODY, plugin_id=plugin, token=token)
     assert tokens is not None
     return tokens
@@ -41,7 +40,7 @@ def sent(provider: OwnProvider) -> list[dict[str, str]]:
     return [form for form in forms if form["grant_type"] == "refresh_token"]
 
 
-def is_in(ports: Ports, tokens: ExternalTokens) -> bool:
+def is_in(ports: Ports, tokens: TokenPair) -> bool:
     return identify(ports, visit(tokens.access)).actor.is_user
 
 
@@ -112,7 +111,7 @@ def test_concurrent_refreshes_use_the_provider_token_once(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     tokens = sign_in(ports, provider)
-    inner: list[ExternalTokens] = []
+    inner: list[TokenPair] = []
 
     def meanwhile(received: object) -> Reply:
         provider.server.routes["/token"] = provider.answer_token

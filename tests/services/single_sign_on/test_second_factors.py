@@ -9,8 +9,8 @@ from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.shop.settings import update_shop
+from app.services.sign_in.tokens import TokenPair
 from app.services.single_sign_on.provider_sessions import refresh_external_session
-from app.services.single_sign_on.sign_in import ExternalTokens
 from tests.builders.people import NOBODY, make_staff, sessions_of, visit
 from tests.builders.providers import set_up
 from tests.builders.second_factor_rule import require_second_factor
@@ -43,7 +43,7 @@ def staff(ports: Ports, provider: OwnProvider) -> int:
     return user_id
 
 
-def sign_in(ports: Ports, provider: OwnProvider, claims: dict[str, object]) -> ExternalTokens:
+def sign_in(ports: Ports, provider: OwnProvider, claims: dict[str, object]) -> TokenPair:
     parameters = begin(ports)
     id_token = provider.sign(provider.id_claims(parameters["nonce"], **claims))
     provider.grant(CODE, id_token=id_token, refresh_token="the first")
