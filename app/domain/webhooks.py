@@ -260,12 +260,12 @@ def editable_facts(webhook: Webhook) -> dict[str, object]:
     return {**facts_of(webhook), "custom_headers": webhook.sealed}
 
 
-def required_permission(event: str) -> str | None:
+def required_permission(event: str) -> Permission | None:
     """Return the permission that an app needs to receive an event; ``None`` if unknown.
 
     ``ANY_EVENTS`` needs none: it means the events that the app is permitted.
     """
-    return EVENTS[EventType(event)].permission.value if event in EVENTS else None
+    return EVENTS[EventType(event)].permission if event in EVENTS else None
 
 
 def not_permitted(

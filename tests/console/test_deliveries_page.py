@@ -107,7 +107,7 @@ def test_next_attempt_is_shown_after_the_first() -> None:
 
 def test_unnamed_webhook_is_known_by_its_app() -> None:
     row = row_of(WAITING)
-    assert (row.webhook, row.app) == ("Unnamed webhook", "Labels")
+    assert row.webhook == "Unnamed webhook"
     assert row.checkbox_label == "Select Product created to Labels, 1 Mar 2026, 12:00:00 UTC"
     named = row_of(replace(WAITING, webhook_name="Stock"))
     assert named.webhook == "Stock"

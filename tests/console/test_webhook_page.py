@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.console.frame.parts import Pill
-from app.console.integrations.event_subjects import WebhookDialog
 from app.console.integrations.webhook_page import (
+    WebhookDialog,
     WebhookPage,
     events_cell,
     make_webhook_page,
@@ -214,7 +214,6 @@ def test_question_repeats_the_act(dialog: str, title: str, unnamed: str, action:
     page = page_of(HOOK, dialog)
     assert page.question is not None
     assert (page.question.title, page.question.action) == (title, action)
-    assert (page.sample is not None) is (dialog == "test")
     without_name = page_of(replace(HOOK, name=""), dialog).question
     assert without_name is not None
     assert without_name.title == unnamed
@@ -250,19 +249,16 @@ def test_deleting_counts_waiting_deliveries(waiting: int, hint: str) -> None:
 
 
 def test_sample_event_is_one_of_those_subscribed() -> None:
-    dialog = WebhookDialog("test", EventType.ORDER_CREATED.value, "#44", "No.")
+    dialog = WebhookDialog("test", EventType.ORDER_CREATED.value)
     hook = replace(HOOK, events=(EventType.ORDER_PAID, EventType.ORDER_CREATED))
-    sample = make_webhook_page(hook, [], NOW, dialog).sample
-    assert sample is not None
-    assert [(one.label, one.is_chosen) for one in sample.events] == [
+    samples = make_webhook_page(hook, [], NOW, dialog).samples
+    assert [(one.label, one.is_chosen) for one in samples] == [
         ("Order paid", False),
         ("Order created", True),
     ]
-    assert (sample.object, sample.problem) == ("#44", "No.")
 
 
 def test_sample_of_a_webhook_for_all_events_can_be_any() -> None:
     hook = replace(HOOK, events=(EventType.ANY_EVENTS,))
-    sample = make_webhook_page(hook, [], NOW, WebhookDialog("test")).sample
-    assert sample is not None
-    assert [one.value for one in sample.events] == [event.value for event in EVENTS]
+    samples = make_webhook_page(hook, [], NOW, WebhookDialog("test")).samples
+    assert [one.value for one in samples] == [event.value for event in EVENTS]

@@ -198,7 +198,7 @@ def _permissions(instance: Instance, events: Sequence[str]) -> set[str]:
     """Return what an app needs for ``events``, as far as the caller can grant it."""
     is_any = EventType.ANY_EVENTS.value in events
     names = _DEFAULT_EVENTS if is_any or not events else events
-    needed = {permission for name in names if (permission := required_permission(name))}
+    needed: set[str] = {permission for name in names if (permission := required_permission(name))}
     return (needed & instance.permissions()) - {_NO_APP_HOLDS}
 
 

@@ -50,7 +50,7 @@ _NO_NUMBER = "\N{EN DASH}"
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
-    id: int
+    line: DeliveryLine
     title: str
     event: str
     checkbox_label: str
@@ -59,9 +59,7 @@ class DeliveryRow:
     result: str
     detail: str
     webhook: str
-    app: str
     attempts: str
-    made_at: datetime
     next_attempt_at: datetime | None
 
 
@@ -131,7 +129,9 @@ def delivery_columns(selection: Selection) -> tuple[Column[DeliveryRow], ...]:
         ),
         Column(
             "Event",
-            lambda row: link(row.title, "console.deliveries.show", key=row.id) + small(row.event),
+            lambda row: (
+                link(row.title, "console.deliveries.show", key=row.line.id) + small(row.event)
+            ),
             ("is-cut",),
             is_title=True,
         ),
@@ -139,7 +139,7 @@ def delivery_columns(selection: Selection) -> tuple[Column[DeliveryRow], ...]:
         Column("Status", lambda row: pill(Pill(row.state, row.status)), ("is-state",)),
         Column("Webhook", lambda row: row.webhook, ("is-name", "is-wide")),
         Column("Attempts", lambda row: row.attempts, ("is-num", "is-extra", "is-wide")),
-        Column("Created", lambda row: moment(row.made_at), ("is-num", "is-when")),
+        Column("Created", lambda row: moment(row.line.created_at), ("is-num", "is-when")),
     )
 
 
@@ -147,7 +147,7 @@ def _checkbox(row: DeliveryRow, *, is_all: bool) -> Markup:
     return Markup(
         '<label class="lk-check"><input class="form-check-input" type="checkbox" name="id"'
         ' value="{}"{} aria-label="{}"></label>'
-    ).format(row.id, Markup(" checked disabled") if is_all else "", row.checkbox_label)
+    ).format(row.line.id, Markup(" checked disabled") if is_all else "", row.checkbox_label)
 
 
 def _select_all() -> Markup:
@@ -339,7 +339,7 @@ def latest_words(rows: Sequence[DeliveryRow]) -> str:
     """Return what a screen reader says when the list has changed."""
     if not rows:
         return text("No deliveries")
-    latest = max(rows, key=lambda row: row.id)
+    latest = max(rows, key=lambda row: row.line.id)
     return text("Latest delivery: {title}, {status}", title=latest.title, status=latest.status)
 
 
@@ -349,7 +349,7 @@ def delivery_row(line: DeliveryLine, names: Mapping[str, ObjectName]) -> Deliver
     event = text(line.event.label)
     state, status = status_words(line)
     return DeliveryRow(
-        id=line.id,
+        line=line,
         title=title,
         event="" if title == event else event,
         checkbox_label=text(
@@ -363,9 +363,7 @@ def delivery_row(line: DeliveryLine, names: Mapping[str, ObjectName]) -> Deliver
         result=_result(line),
         detail=_detail(line),
         webhook=line.webhook_name or text(_UNNAMED),
-        app=line.app_name,
         attempts=_attempts(line),
-        made_at=line.created_at,
         next_attempt_at=line.next_attempt_at if line.attempts and can_be_sent(line) else None,
     )
 

@@ -33,7 +33,7 @@ from app.domain.apps.apps import App
 from app.domain.events import EVENTS, EventType, default_query
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.line_diff import diff_lines
+from app.domain.values.line_diff import DiffLine, diff_lines
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks import Webhook, lacking_of_app
 from app.services.apps.app_lists import list_apps
@@ -55,7 +55,6 @@ _QUERY = """subscription {{
 """
 _COMMAND = "flask webhook dry-run --query query.graphql"
 _OBJECT_OPTION = "--object-id ID"
-_KINDS = {"-": "del", "+": "ins", " ": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +106,13 @@ class Payload:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """A line of a diff: ``kind`` is ins, del or empty for a line in both."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """The payload compared with the last real delivery's."""
 
     delivery_id: int
     created_at: datetime
     summary: str
-    lines: tuple[Difference, ...]
+    lines: tuple[DiffLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +122,14 @@ class DryRunPage:
     events: tuple[EventOption, ...]
     event: EventOption
     apps: tuple[Option, ...]
-    searched: bool
-    found: Sequence[FoundObject]
+    found: Sequence[FoundObject] | None
     has_run: bool
     problems: tuple[ProblemLine, ...]
     payload: Payload | None
     comparison: Comparison | None
     invalid_lines: tuple[int, ...]
     command: str
-    webhook_id: int | None
-    draft: tuple[tuple[str, str], ...]
-    difference: str
+    draft: Draft
 
 
 def make_dry_run_page(
@@ -165,17 +153,14 @@ def make_dry_run_page(
         events=events,
         event=next(option for option in events if option.is_chosen),
         apps=tuple(Option(str(app.id), app.name, app.id == app_id) for app in apps),
-        searched=found is not None,
-        found=found or (),
+        found=found,
         has_run=outcome is not None,
         problems=tuple(_problem(problem) for problem in came_to.problems),
         payload=_payload(came_to.ran) if came_to.ran else None,
         comparison=_comparison(came_to.ran, came_to.last),
         invalid_lines=tuple(line for problem in came_to.problems for line in problem.lines),
         command=f"{_COMMAND} {_OBJECT_OPTION}" if object_id else _COMMAND,
-        webhook_id=draft.webhook_id,
-        draft=draft.fields,
-        difference=draft.difference,
+        draft=draft,
     )
 
 
@@ -259,11 +244,8 @@ def _comparison(ran: DryRun | None, last: DeliveryDetails | None) -> Comparison 
     if ran is None or last is None or last.line.lacking:
         return None
     before, after = (pretty_json(body).splitlines() for body in (last.payload, ran.payload))
-    lines = tuple(
-        Difference(_KINDS[line.mark], f"{line.mark} {line.text}")
-        for line in diff_lines(before, after)
-    )
-    differs = any(line.kind for line in lines)
+    lines = diff_lines(before, after)
+    differs = any(line.mark != " " for line in lines)
     summary = (
         text("Lines with - are only in the last delivery, lines with + only in this payload.")
         if differs

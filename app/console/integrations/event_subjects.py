@@ -1,13 +1,12 @@
 """Events by subject: names and other words for each subject, and the samples to choose from."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.parts import Option
 from app.console.frame.session import actor, ports
 from app.console.frame.submissions import Created, CreatingForm, create_once
 from app.domain.authorization.actor import Actor
@@ -165,10 +164,13 @@ def _name_title(line: DeliveryLine, named: ObjectName | None) -> str:
     return text("{name} (deleted)", name=named.name) if named.is_deleted else named.name
 
 
-def _order_title(line: DeliveryLine, named: ObjectName | None) -> str:
-    if named is None:
-        return text(line.event.label)
-    return text("Order #{number}", number=named.name)
+def _numbered(template: str) -> Callable[[DeliveryLine, ObjectName | None], str]:
+    """Return the title of deliveries whose object's name is its number."""
+
+    def title(line: DeliveryLine, named: ObjectName | None) -> str:
+        return text(line.event.label) if named is None else text(template, number=named.name)
+
+    return title
 
 
 def _find_channels(ports: Ports, actor: Actor, name: str) -> list[FoundObject]:
@@ -178,12 +180,6 @@ def _find_channels(ports: Ports, actor: Actor, name: str) -> list[FoundObject]:
         for channel in list_channels(ports, actor)
         if wanted in channel.name.casefold() or wanted in channel.slug.casefold()
     ][: _FIRST.size]
-
-
-def _address_title(line: DeliveryLine, named: ObjectName | None) -> str:
-    if named is None:
-        return text(line.event.label)
-    return text("Address {number}", number=named.name)
 
 
 def _cart_title(line: DeliveryLine, named: ObjectName | None) -> str:
@@ -201,7 +197,7 @@ SHOWN_SUBJECTS: Mapping[str, ShownSubject] = MappingProxyType(
             translatable("Address"),
             translatable("ID. Leave empty for the latest address."),
             _find_none,
-            _address_title,
+            _numbered(translatable("Address {number}")),
         ),
         "Channel": ShownSubject(
             translatable("Channel"),
@@ -239,7 +235,7 @@ SHOWN_SUBJECTS: Mapping[str, ShownSubject] = MappingProxyType(
             translatable("Order"),
             translatable("Name, number, email or ID. Leave empty for the latest order."),
             _find_orders,
-            _order_title,
+            _numbered(translatable("Order #{number}")),
         ),
         "Product": ShownSubject(
             translatable("Product"),
@@ -281,31 +277,3 @@ def send_sample(webhook: int, event: EventType | None, named: str) -> BaseRespon
 
 def sample_header() -> str:
     return f"{ports().configuration.header_names.sample_header}: {_TRUE}"
-
-
-@dataclass(frozen=True, slots=True)
-class SampleForm:
-    events: tuple[Option, ...]
-    object: str
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookDialog:
-    """The dialog on the page: test, pause, delete or none; a test has more fields."""
-
-    kind: str = ""
-    event: str = ""
-    object: str = ""
-    problem: str = ""
-
-
-NO_DIALOG = WebhookDialog()
-
-
-def make_sample_form(subscribed: Sequence[EventType], dialog: WebhookDialog) -> SampleForm:
-    choices = tuple(EVENTS) if EventType.ANY_EVENTS in subscribed else subscribed
-    events = tuple(
-        Option(event.value, text(event.label), event.value == dialog.event) for event in choices
-    )
-    return SampleForm(events, dialog.object, dialog.problem)

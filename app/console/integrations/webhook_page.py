@@ -19,15 +19,10 @@ from app.console.frame.formatting import (
 )
 from app.console.frame.parts import Consequence, Fact, Option, Pill, Question, lines, link, small
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
-from app.console.integrations.event_subjects import (
-    NO_DIALOG,
-    SampleForm,
-    WebhookDialog,
-    make_sample_form,
-)
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import CATCH_UP_RATE, DISABLE_AFTER, RETENTION
 from app.domain.deliveries.statistics import ChartPeriod, DeliverySpan, all_durations, success_rate
+from app.domain.events import EVENTS, EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
 from app.domain.webhooks import not_permitted
@@ -213,26 +208,32 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenEvent:
-    label: str
-    name: str
+class WebhookDialog:
+    """The dialog on the page: test, disable, delete or none; a test has more fields."""
+
+    kind: str = ""
+    event: str = ""
+    object: str = ""
+    problem: str = ""
+
+
+NO_DIALOG = WebhookDialog()
 
 
 @dataclass(frozen=True, slots=True)
 class WebhookPage:
-    """One webhook, and its dialog; ``sample`` are more fields of it."""
+    """One webhook, and the question of its dialog; ``samples`` are the events to test it with."""
 
     name: str
     health: Pill
     notice: Notice | None
     latest: tuple[DeliveryRow, ...]
-    events: tuple[ChosenEvent, ...]
     payload: str
     facts: tuple[Fact, ...]
     delete_hint: str
     command: str
     question: Question | None
-    sample: SampleForm | None
+    samples: tuple[Option, ...]
 
 
 def webhook_health(hook: ListedWebhook) -> Pill:
@@ -261,14 +262,18 @@ def make_webhook_page(
         health=webhook_health(hook),
         notice=_notice(hook, now),
         latest=tuple(delivery_row(line, names) for line in latest),
-        events=tuple(ChosenEvent(text(event.label), event.value) for event in hook.events),
         payload=_payload(hook),
         facts=tuple(_facts(hook, now)),
         delete_hint=_delete_hint(hook),
         command=f"flask webhook edit {to_global_id('Webhook', hook.id)}",
         question=_QUESTIONS[dialog.kind](hook) if dialog.kind in _QUESTIONS else None,
-        sample=make_sample_form(hook.events, dialog) if dialog.kind == "test" else None,
+        samples=_samples(hook, dialog.event),
     )
+
+
+def _samples(hook: ListedWebhook, chosen: str) -> tuple[Option, ...]:
+    events = tuple(EVENTS) if EventType.ANY_EVENTS in hook.events else hook.events
+    return tuple(Option(event.value, text(event.label), event.value == chosen) for event in events)
 
 
 def waiting_words(count: int) -> str:

@@ -18,7 +18,7 @@ from app.console.frame.parts import lines, make_tabs, moment, pill
 from app.console.frame.session import actor, now, ports
 from app.console.frame.submissions import CreatingForm
 from app.console.integrations import webhook_page
-from app.console.integrations.event_subjects import WebhookDialog, sample_header, send_sample
+from app.console.integrations.event_subjects import sample_header, send_sample
 from app.console.integrations.missing_permissions import (
     missing_permissions,
     refusal_text,
@@ -183,13 +183,13 @@ blueprint.add_url_rule("/export.csv", "export", WEBHOOKS.export)
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """Show one webhook: its events, its health and its last deliveries."""
-    dialog = WebhookDialog(
+    dialog = webhook_page.WebhookDialog(
         request.args.get("ask", "", type=one_of(_DIALOGS)), request.args.get("event", "")
     )
     return _show(key, dialog)
 
 
-def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
+def _show(key: int, dialog: webhook_page.WebhookDialog) -> BaseResponse:
     hook = show_listed_webhook(ports(), actor(), key)
     if hook is None:
         abort(404)
@@ -209,6 +209,7 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
         "webhooks/show.html",
         hook=hook,
         webhook=webhook_page.make_webhook_page(hook, latest.items, now(), dialog, names),
+        dialog=dialog,
         missing=missing,
         charts_shown=webhook_page.make_webhook_charts(spans, period),
         withheld=withheld,
@@ -229,27 +230,23 @@ def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
 @blueprint.post("/<key:key>/pause")
 def pause(key: int) -> BaseResponse:
     """Let the webhook's events wait until it is resumed."""
-    hook = _change(key, WebhookInput(is_paused=True))
-    return redirect_with_success(_done_text("paused", hook), "console.webhooks.show", key=key)
+    return _change(key, WebhookInput(is_paused=True), "paused")
 
 
 @blueprint.post("/<key:key>/resume")
 def resume(key: int) -> BaseResponse:
     """Send what waited, and what follows."""
-    hook = _change(key, WebhookInput(is_paused=False))
-    return redirect_with_success(_done_text("resumed", hook), "console.webhooks.show", key=key)
+    return _change(key, WebhookInput(is_paused=False), "resumed")
 
 
 @blueprint.post("/<key:key>/disable")
 def disable(key: int) -> BaseResponse:
-    hook = _change(key, WebhookInput(is_active=False))
-    return redirect_with_success(_done_text("disabled", hook), "console.webhooks.show", key=key)
+    return _change(key, WebhookInput(is_active=False), "disabled")
 
 
 @blueprint.post("/<key:key>/enable")
 def enable(key: int) -> BaseResponse:
-    hook = _change(key, WebhookInput(is_active=True))
-    return redirect_with_success(_done_text("enabled", hook), "console.webhooks.show", key=key)
+    return _change(key, WebhookInput(is_active=True), "enabled")
 
 
 @blueprint.post("/<key:key>/send-waiting")
@@ -308,13 +305,12 @@ def test(key: int) -> BaseResponse:
         problem = reasons_text(refused)
         if not can_call(actor(), show_listed_webhook):
             return redirect_with_message(problem, "bad", "console.home.index")
-        return _show(
-            key, WebhookDialog("test", "" if event is None else event.value, wanted, problem)
-        )
+        return _show(key, webhook_page.WebhookDialog("test", event or "", wanted, problem))
 
 
-def _change(key: int, values: WebhookInput) -> Webhook:
-    return update_webhook(ports(), actor(), to_global_id("Webhook", key), "", values)
+def _change(key: int, values: WebhookInput, done: str) -> BaseResponse:
+    hook = update_webhook(ports(), actor(), to_global_id("Webhook", key), "", values)
+    return redirect_with_success(_done_text(done, hook), "console.webhooks.show", key=key)
 
 
 def _done_text(what: str, hook: Webhook) -> str:

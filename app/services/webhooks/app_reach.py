@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Select, and_, not_, select, true
 from sqlalchemy.orm import Session
 
 from app import models
+from app.domain import webhooks
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor, ActorKind, holds_all_permissions
 from app.domain.authorization.permissions import Permission, in_order
@@ -23,16 +24,6 @@ from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks import (
-    Saver,
-    Webhook,
-    app_permissions_denied,
-    is_within_limit,
-    lacking_of_app,
-    require_all_of_app,
-    required_permission,
-    saver_of,
-)
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block
@@ -42,9 +33,9 @@ from app.services.webhooks.stored_webhooks import read_saver, set_saver
 
 
 @building_block
-def require_within_limit(actor: Actor, webhook: Webhook, field: str = "id") -> None:
+def require_within_limit(actor: Actor, webhook: webhooks.Webhook, field: str = "id") -> None:
     """Refuse a limited app token INVALID on ``field`` for a webhook that was saved with more."""
-    if is_within_limit(actor, webhook.saver):
+    if webhooks.is_within_limit(actor, webhook.saver):
         return
     message = (
         "This webhook was saved with permissions that this token doesn't have. Use a token of the "
@@ -53,16 +44,16 @@ def require_within_limit(actor: Actor, webhook: Webhook, field: str = "id") -> N
     raise Refused(Problem("INVALID", message, field))
 
 
-def _visible_webhook(actor: Actor, webhook: Webhook) -> Webhook:
+def _visible_webhook(actor: Actor, webhook: webhooks.Webhook) -> webhooks.Webhook:
     """``webhook`` as ``actor`` may see it: without secrets for a token that may not change it."""
-    if is_within_limit(actor, webhook.saver):
+    if webhooks.is_within_limit(actor, webhook.saver):
         return webhook
     hidden: Mapping[str, str] = dict.fromkeys(webhook.header_names, REDACTED)
     return replace(webhook, reveal=str, reveal_headers=partial(dict, hidden))
 
 
 @building_block
-def next_saver(actor: Actor, before: Webhook, after: Webhook) -> Saver:
+def next_saver(actor: Actor, before: webhooks.Webhook, after: webhooks.Webhook) -> webhooks.Saver:
     """Return who counts as the saver of ``after``, which ``actor`` changes from ``before``.
 
     The limit of an app token stays when a person changes neither the payload nor the target:
@@ -72,7 +63,7 @@ def next_saver(actor: Actor, before: Webhook, after: Webhook) -> Saver:
     is_same = is_same and frozenset(after.events) == frozenset(before.events)
     if is_same and before.saver.token_limit is not None and not actor.is_app:
         return before.saver
-    return saver_of(actor)
+    return webhooks.saver_of(actor)
 
 
 _OF_WEBHOOK = (
@@ -92,7 +83,7 @@ def app_within_reach(session: Session, actor: Actor, app_id: int, field: str) ->
     lock = select(models.App.id).where(models.App.id == app_id).with_for_update(read=True)
     session.execute(lock)
     app = stored_app(session, app_id, field)
-    require_all_of_app(actor, app.permissions)
+    webhooks.require_all_of_app(actor, app.permissions)
     return app
 
 
@@ -104,7 +95,7 @@ def require_webhook_within_reach(session: Session, actor: Actor, webhook_id: int
     """
     text = session.scalar(_OF_WEBHOOK.where(models.Webhook.id == webhook_id))
     if text is not None:
-        require_all_of_app(actor, read_permissions(text))
+        webhooks.require_all_of_app(actor, read_permissions(text))
 
 
 @building_block
@@ -121,8 +112,8 @@ def payload_within_reach(actor: Actor) -> ColumnElement[bool]:
         return true()
     held = viewer.held_everywhere
     lacked = [name.value for name, event in EVENTS.items() if event.permission not in held]
-    webhooks = select(models.Webhook.id).where(within_reach(actor))
-    return and_(models.Delivery.webhook_id.in_(webhooks), models.Delivery.event.not_in(lacked))
+    reached = select(models.Webhook.id).where(within_reach(actor))
+    return and_(models.Delivery.webhook_id.in_(reached), models.Delivery.event.not_in(lacked))
 
 
 @building_block
@@ -149,20 +140,22 @@ def lacking_for_payload(
 
     The app's and the event's, which the app may have lost since.
     """
-    needed = required_permission(event)
-    return lacking_of_app(actor, of_app if needed is None else of_app | {Permission(needed)})
+    needed = webhooks.required_permission(event)
+    return webhooks.lacking_of_app(actor, of_app if needed is None else of_app | {needed})
 
 
 @building_block
-def seen_webhook(actor: Actor, webhook: Webhook, of_app: frozenset[Permission]) -> Webhook:
+def seen_webhook(
+    actor: Actor, webhook: webhooks.Webhook, of_app: frozenset[Permission]
+) -> webhooks.Webhook:
     """Return ``webhook`` of an app with the permissions ``of_app`` as ``actor`` may see it.
 
     People who lack one of them see neither secret nor headers, nor keys in the URL.
     """
-    lacking = lacking_of_app(actor, of_app)
+    lacking = webhooks.lacking_of_app(actor, of_app)
     if not lacking:
         return _visible_webhook(actor, webhook)
-    denied = app_permissions_denied(lacking)
+    denied = webhooks.app_permissions_denied(lacking)
 
     def deny() -> str:
         raise denied
@@ -207,9 +200,9 @@ class UnconfirmedWebhook:
 class WebhooksNotConfirmed(Refused):
     """A grant that concerns ``webhooks`` isn't confirmed."""
 
-    def __init__(self, webhooks: Sequence[UnconfirmedWebhook]) -> None:
-        lacking = in_order(frozenset().union(*(webhook.lacking for webhook in webhooks)))
-        problems = " ".join(webhook.problem.message for webhook in webhooks)
+    def __init__(self, found: Sequence[UnconfirmedWebhook]) -> None:
+        lacking = in_order(frozenset().union(*(webhook.lacking for webhook in found)))
+        problems = " ".join(webhook.problem.message for webhook in found)
         message = "{problems} Save the webhook yourself or delete it first."
         names = tuple(permission.value for permission in lacking)
         super().__init__(
@@ -221,7 +214,7 @@ class WebhooksNotConfirmed(Refused):
                 values={"problems": problems},
             )
         )
-        self.webhooks = tuple(webhooks)
+        self.webhooks = tuple(found)
 
 
 @building_block
@@ -253,7 +246,7 @@ def confirm_webhooks(
         raise WebhooksNotConfirmed([unconfirmed for _, unconfirmed in found])
     for stored, _ in found:
         before = {"saved_by": stored.saved_by}
-        set_saver(stored, _confirmed(read_saver(stored), saver_of(actor)))
+        set_saver(stored, _confirmed(read_saver(stored), webhooks.saver_of(actor)))
         after = {"saved_by": stored.saved_by}
         label = stored.name or masked_url(stored.target_url)
         change = Change("webhook.confirm", "Webhook", stored.id, label, before, after)
@@ -274,7 +267,7 @@ def _unconfirmed(
     return UnconfirmedWebhook(stored.id, stored.name, url, saver.name, lacking)
 
 
-def _confirmed(before: Saver, by: Saver) -> Saver:
+def _confirmed(before: webhooks.Saver, by: webhooks.Saver) -> webhooks.Saver:
     """Return the saver once ``by`` has confirmed what ``before`` saved: both stand behind it."""
     if before.permissions is None or by.permissions is None:
         return by

@@ -25,7 +25,7 @@ from app.domain.mails.mail import (
     kinds_without_app,
     sender_setting,
 )
-from app.domain.webhooks import UNKNOWN_SAVER, Saver, may_receive_link
+from app.domain.webhooks import UNKNOWN_SAVER, Saver, may_receive_link, required_permission
 from app.ports import NamedRow, Ports
 from app.ports.keys import DecryptionError
 from app.services.authorization.register import building_block, requires
@@ -232,13 +232,8 @@ def sent_links(
 def _sent_link(ports: Ports, row: NamedRow) -> SentLink:
     permissions = read_saver(row).link_permissions(read_permissions(row.app_permissions))
     subject = None if row.user_id is None else read_user(row)
-    return SentLink(
-        _decrypted(ports, row.sealed), may_receive_link(permissions, _needed(row.event), subject)
-    )
-
-
-def _needed(event: str) -> Permission | None:
-    return EVENTS[EventType(event)].permission if event in EVENTS else None
+    is_allowed = may_receive_link(permissions, required_permission(row.event), subject)
+    return SentLink(_decrypted(ports, row.sealed), is_allowed)
 
 
 def _decrypted(ports: Ports, sealed: str | None) -> str | None:
