@@ -70,7 +70,8 @@ class Service:
         try:
             self.check()
         except Misconfigured as error:
-            say(f"Not reloaded, because the settings can't be used: {error}")
+            lines = "".join(f"\n  - {problem}" for problem in error.problems)
+            say(f"Not reloaded, because the settings can't be used:{lines}")
             return False
         return True
 
@@ -382,7 +383,12 @@ def _next_signals(signals: SimpleQueue[int], seconds: float) -> set[int]:
 
 def _reload(programs: Sequence[Program], say: Say, service: Service) -> None:
     service.manager.tell_reloading()
-    if service.can_reload(say):
+    try:
+        can_reload = service.can_reload(say)
+    except OSError as error:  # such as that the working folder is gone
+        say(f"Not reloaded, because the settings can't be read: {error}")
+        can_reload = False
+    if can_reload:
         for program in programs:
             program.reload()
     service.manager.tell_ready()

@@ -146,6 +146,34 @@ try:
 except FileNotFoundError as error:
     print(error)
 """
+_FOLDER_GONE = """
+import tempfile
+
+
+def reload_and_stop():
+    os.kill(os.getpid(), signal.SIGTERM if said else signal.SIGHUP)
+
+
+folder = tempfile.mkdtemp()
+os.chdir(folder)
+os.rmdir(folder)
+service = Service(ServiceManager(), os.getcwd)
+programs = [Program("one", partial(time.sleep, 60))]
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+print("ended", run_programs(programs, said.append, reload_and_stop, service=service))
+print(said[0])
+"""
+_REFUSED = """
+from app.domain.values.installation import Misconfigured
+
+
+def check():
+    raise Misconfigured(("LOG_LEVEL is wrong.", "PORT is wrong."))
+
+
+print(Service(ServiceManager(), check).can_reload(said.append), *said)
+"""
 _FALLEN = """
 from app.commands import processes
 
@@ -207,6 +235,7 @@ def printed() -> dict[str, str]:
     scripts = (
         *(_BEGINNING, _EARLY_SIGNAL, _STOPPED, _STOPPED_IN_EVENT, _FALLEN),
         *(_RELOADED_AND_STOPPED, _SEVERAL_SIGNALS, _REFUSED_WITHIN_A_LOCK, _FAILED_RELOAD),
+        *(_FOLDER_GONE, _REFUSED),
     )
     ended = subprocess.run(
         [sys.executable, "-c", _SCRIPT + _EACH_IN_A_FORK, *scripts],
@@ -253,6 +282,22 @@ def test_reload_that_fails_unexpectedly_ends_the_service_with_its_error(
     printed: dict[str, str],
 ) -> None:
     assert printed[_FAILED_RELOAD] == "True\nthe folder is gone\n0"
+
+
+def test_programs_go_on_when_the_settings_cannot_be_read_anew(printed: dict[str, str]) -> None:
+    assert printed[_FOLDER_GONE] == (
+        "ended True\nNot reloaded, because the settings can't be read: "
+        "[Errno 2] No such file or directory\n0"
+    )
+
+
+def test_refused_reload_says_once_that_the_settings_cannot_be_used(
+    printed: dict[str, str],
+) -> None:
+    assert printed[_REFUSED] == (
+        "False Not reloaded, because the settings can't be used:\n"
+        "  - LOG_LEVEL is wrong.\n  - PORT is wrong.\n0"
+    )
 
 
 def test_fall_of_a_program_is_noticed_at_once(printed: dict[str, str]) -> None:
