@@ -85,7 +85,13 @@ class EventType(StrEnum):
     def label(self) -> str:
         return event_label(self)
 
+    @property
+    def description(self) -> str:
+        """When it happens."""
+        return _ALL_EVENTS if self is EventType.ANY_EVENTS else EVENTS[self].description
 
+
+_ALL_EVENTS: Sentence = "All events, including those of later versions."
 NEVER_SENT: Sentence = "Kept for compatibility; never sent."
 """How the API describes such an event, by which commands of another instance leave it out."""
 

@@ -126,10 +126,6 @@ _HEADER = re.compile(
 _VALUE = re.compile(r"[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?")
 
 
-ALL_EVENTS_DESCRIPTION: Sentence = "All events, including those of later versions."
-"""What ``ANY_EVENTS`` tells."""
-
-
 @dataclass(frozen=True, slots=True)
 class Webhook:
     """A webhook of an app subscribed to ``events``, with an optional ``query``.

@@ -101,30 +101,6 @@ mutation DryRun($objectId: ID, $query: String, $app: ID) {
   }
 }
 """
-_TRIGGER = f"""
-mutation Trigger($webhookId: ID!, $objectId: ID!) {{
-  webhookTrigger(webhookId: $webhookId, objectId: $objectId) {{
-    delivery {{ ...Sent }} errors {{ field message code }}
-  }}
-}}
-{_DELIVERY}
-"""
-_TRIGGER_NEWEST = f"""
-mutation Trigger($webhookId: ID!) {{
-  webhookTrigger(webhookId: $webhookId) {{
-    delivery {{ ...Sent }} errors {{ field message code }}
-  }}
-}}
-{_DELIVERY}
-"""
-_TRIGGER_EVENT = f"""
-mutation Trigger($webhookId: ID!, $objectId: ID, $event: WebhookEventTypeAsyncEnum) {{
-  webhookTrigger(webhookId: $webhookId, objectId: $objectId, event: $event) {{
-    delivery {{ ...Sent }} errors {{ field message code }}
-  }}
-}}
-{_DELIVERY}
-"""
 _DELIVERIES = f"""
 query Deliveries($id: ID!, $first: Int!, $after: String, $filter: EventDeliveryFilterInput) {{
   webhook(id: $id) {{
@@ -164,6 +140,17 @@ mutation SendWaiting($id: ID!) {
 """
 
 Node = Mapping[str, Any]
+
+
+def _trigger(variables: str, arguments: str) -> str:
+    return f"""
+mutation Trigger($webhookId: ID!{variables}) {{
+  webhookTrigger(webhookId: $webhookId{arguments}) {{
+    delivery {{ ...Sent }} errors {{ field message code }}
+  }}
+}}
+{_DELIVERY}
+"""
 
 
 def to_app(node: Node) -> instance.InstanceApp:
@@ -322,11 +309,15 @@ class RemoteInstance:
     ) -> instance.InstanceDelivery:
         variables = {"webhookId": webhook_id}
         # Other versions require an object, and know no event.
-        document = _TRIGGER_NEWEST if object_id is None else _TRIGGER
+        document = _trigger("", "")
         if object_id is not None:
+            document = _trigger(", $objectId: ID!", ", objectId: $objectId")
             variables["objectId"] = object_id
         if event:
-            document = _TRIGGER_EVENT
+            document = _trigger(
+                ", $objectId: ID, $event: WebhookEventTypeAsyncEnum",
+                ", objectId: $objectId, event: $event",
+            )
             variables["event"] = event
         payload = self._api.change("webhookTrigger", document, **variables)
         return self._read(lambda: to_delivery(payload["delivery"]))

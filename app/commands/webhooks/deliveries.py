@@ -52,21 +52,13 @@ _WITH_PAYLOAD: tuple[Column[WebhookDelivery], ...] = (
 _RETRYING = "RETRYING"
 """A delivery that failed and waits for another attempt: ``PENDING`` with an attempt."""
 
-status_option = click.option(
-    "--status",
-    type=click.Choice(
-        [*(status.value for status in DeliveryStatus), _RETRYING], case_sensitive=False
-    ),
-    help="Only deliveries with this status. RETRYING: failed so far, and will be tried again.",
-)
-
 
 @webhook_command(
     "deliveries",
     examples=[
         ("flask webhook deliveries hook --status FAILED --since 2h", "recent failures"),
         (
-            ("flask webhook deliveries --code 500 --payload --json"),
+            "flask webhook deliveries --code 500 --payload --json",
             "with payloads and responses, as JSON",
         ),
         ("flask webhook deliveries --status RETRYING", "what waits for another attempt"),
@@ -74,7 +66,11 @@ status_option = click.option(
     ],
 )
 @click.argument("webhook", required=False, shell_complete=complete_webhook)
-@status_option
+@click.option(
+    "--status",
+    type=click.Choice([*map(str, DeliveryStatus), _RETRYING], case_sensitive=False),
+    help="Only deliveries with this status. RETRYING: failed so far, and will be tried again.",
+)
 @click.option("--event", shell_complete=complete_event, help="Only deliveries of this event.")
 @click.option(
     "--code",

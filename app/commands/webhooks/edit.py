@@ -397,7 +397,7 @@ def _address(text: str) -> str:
 def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
     """Update a webhook with options, or in an editor if there are none."""
     options = WebhookOptions(**fields)
-    in_editor = options.is_empty
+    in_editor = options == WebhookOptions()
     if in_editor and (no_input or not sys.stdin.isatty()):
         raise click.UsageError("Nothing to update. Use --target-url, --query, --inactive, …")
     chosen = instance()

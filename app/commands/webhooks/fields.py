@@ -136,29 +136,16 @@ class WebhookOptions:
     ``typed_secret`` is a secret that was typed at a prompt.
     """
 
-    name: str | None
-    target_url: str | None
-    events: tuple[str, ...]
-    query: str | None
-    headers: tuple[str, ...]
-    no_headers: bool
-    is_active: bool | None
-    max_rate: int | None
-    secret: str | None
+    name: str | None = None
+    target_url: str | None = None
+    events: tuple[str, ...] = ()
+    query: str | None = None
+    headers: tuple[str, ...] = ()
+    no_headers: bool = False
+    is_active: bool | None = None
+    max_rate: int | None = None
+    secret: str | None = None
     typed_secret: str | None = field(default=None, repr=False)
-
-    @property
-    def is_empty(self) -> bool:
-        chosen = (
-            self.name,
-            self.target_url,
-            self.query,
-            self.is_active,
-            self.max_rate,
-            self.secret,
-        )
-        many = self.events or self.headers or self.no_headers
-        return not many and all(option is None for option in chosen)
 
     @property
     def makes_secret(self) -> bool:

@@ -25,14 +25,14 @@ from app.domain.deliveries.deliveries import (
     ReplayScope,
 )
 from app.domain.deliveries.redaction import REDACTED
-from app.domain.events import EVENTS, EventType
+from app.domain.events import EventType
 from app.domain.sign_in.jws import make_jwk
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.installation import OnProgress, ignore_progress
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, every_item, read_cursor
-from app.domain.webhooks import ALL_EVENTS_DESCRIPTION, Webhook, editable_facts
+from app.domain.webhooks import Webhook, editable_facts
 from app.ports import Ports
 from app.ports.instance import (
     DeliveryPage,
@@ -100,10 +100,7 @@ class LocalInstance:
         )
 
     def event_types(self) -> Mapping[str, str]:
-        descriptions = {event: kind.description for event, kind in EVENTS.items()}
-        return {
-            event.value: descriptions.get(event, ALL_EVENTS_DESCRIPTION) for event in EventType
-        }
+        return {event.value: event.description for event in EventType}
 
     def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
         key = key_of(app_id, "App", field="app")
@@ -140,7 +137,8 @@ class LocalInstance:
         request = PageRequest(
             query.size, cursor=read_cursor(query.after, "after") if query.after else ()
         )
-        chosen = DeliveryFilter(_status(query.status), query.event)
+        status = DeliveryStatus(query.status) if query.status else None
+        chosen = DeliveryFilter(status, query.event)
         key = key_of(webhook_id, "Webhook")
         pages = deliveries_of_webhooks(self._ports, self._actor, [key], request, chosen)
         page = pages[key]
@@ -171,9 +169,7 @@ class LocalInstance:
         return send_waiting_deliveries(self._ports, self._actor, key_of(webhook_id, "Webhook"))
 
     def key_set(self) -> bytes:
-        published = published_keys(self._ports)
-        entries = [make_jwk(key) for key in published]
-        return json.dumps({"keys": entries}).encode()
+        return json.dumps({"keys": list(map(make_jwk, published_keys(self._ports)))}).encode()
 
     def _apps(self) -> list[App]:
         read = partial(list_apps, self._ports, self._actor)
@@ -266,10 +262,6 @@ def _input(draft: WebhookDraft) -> WebhookInput:
 
 def _events(names: tuple[str, ...] | Absent) -> tuple[EventType, ...] | Absent:
     return ABSENT if isinstance(names, Absent) else tuple(EventType(name) for name in names)
-
-
-def _status(name: str) -> DeliveryStatus | None:
-    return DeliveryStatus(name) if name else None
 
 
 def webhook_command(

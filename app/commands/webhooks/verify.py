@@ -24,6 +24,7 @@ from app.web.installation import remote_access
 _SECONDS = re.compile(r"[0-9]{1,15}")
 _STANDARD = "webhook-signature"
 _ID, _TIME = "webhook-id", "webhook-timestamp"
+_SIGNED = "Signed with the secret."
 _WRAPPERS = ("headers", "rawheaders", "multivalueheaders")
 _SHOWN = re.compile(r"^[<>] ?")
 _REQUEST_LINE = re.compile(r"[A-Z]+ \S+ HTTP/[0-9.]+|HTTP/[0-9.]+ [0-9]+.*")
@@ -131,19 +132,15 @@ def _standard(case: _Case, value: str) -> SignatureCheck:
         return SignatureCheck(_STANDARD, f"{_ID} or {_TIME} is missing or invalid.")
     expected = standard_signature(_secret(case), identity, int(sent), case.body)
     is_valid = any(hmac.compare_digest(expected.encode(), part.encode()) for part in value.split())
-    if not is_valid:
-        return SignatureCheck(
-            _STANDARD, "The secret, body, ID or time doesn't match the signature."
-        )
-    return SignatureCheck(_STANDARD, "Signed with the secret.", is_valid=True)
+    wrong = "The secret, body, ID or time doesn't match the signature."
+    return SignatureCheck(_STANDARD, _SIGNED if is_valid else wrong, is_valid)
 
 
 def _hex(case: _Case, name: str, value: str) -> SignatureCheck:
     expected = hex_signature(_secret(case), case.body)
     is_valid = hmac.compare_digest(expected.encode(), value.strip().encode())
-    if not is_valid:
-        return SignatureCheck(name, "The secret or body doesn't match the signature.")
-    return SignatureCheck(name, "Signed with the secret.", is_valid=True)
+    wrong = "The secret or body doesn't match the signature."
+    return SignatureCheck(name, _SIGNED if is_valid else wrong, is_valid)
 
 
 def _detached(case: _Case, name: str, value: str) -> SignatureCheck:

@@ -31,11 +31,7 @@ EventDeliveryCountableConnection = make_connection(
 def _description(event: StrEnum | None) -> str:
     if event is None:
         return "Events. Webhooks can subscribe to those that are sent."
-    if event.value == EventType.ANY_EVENTS.value:
-        return domain.ALL_EVENTS_DESCRIPTION
-    if event.value not in EventType.__members__:
-        return NEVER_SENT
-    return EVENTS[EventType(event.value)].description
+    return EventType(event).description if event in EventType.__members__ else NEVER_SENT
 
 
 def _sync_description(event: StrEnum | None) -> str:

@@ -22,7 +22,7 @@ from app.domain.values.pages import MAX_COUNTED
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, internal, requires_person
 from app.services.deliveries.dispatch import IS_DUE, due_parameters, oldest_waiting_for_worker
-from app.services.lists.paging import count_up_to
+from app.services.lists.paging import columns_for, count_up_to, record_from
 
 MAX_LISTED = 50
 """Webhooks that figures are given of: those with most waiting."""
@@ -62,14 +62,12 @@ def read_endpoint_backlogs(
     """
     now = ports.shared_clock.now()
     counted = select(
+        *columns_for(EndpointBacklog, models.Webhook),
         models.Webhook.id,
         models.Webhook.app_id,
         models.Webhook.name,
         models.Webhook.target_url,
-        models.Webhook.failing_since,
-        models.Webhook.last_failure,
         models.Webhook.paused_at,
-        models.Webhook.max_rate,
         count_up_to(_keys(models.Delivery.next_attempt_at <= now), MAX_COUNTED).label("due"),
         count_up_to(_keys(models.Delivery.next_attempt_at > now), MAX_COUNTED).label("retrying"),
         _due_since(now).label("due_since"),
@@ -92,18 +90,14 @@ def _backlog(row: NamedRow, now: datetime) -> EndpointBacklog:
     def age(since: datetime | None) -> float:
         return 0.0 if since is None else max(0.0, (now - since).total_seconds())
 
-    return EndpointBacklog(
-        row.id,
-        row.name or masked_url(row.target_url),
-        row.app_name,
-        row.failing_since,
-        row.last_failure,
-        row.due,
-        age(row.due_since),
-        row.retrying,
-        age(row.retrying_since),
-        row.paused_at,
-        row.max_rate,
+    return record_from(
+        EndpointBacklog,
+        row,
+        webhook_id=row.id,
+        webhook_name=row.name or masked_url(row.target_url),
+        oldest_due=age(row.due_since),
+        oldest_retrying=age(row.retrying_since),
+        paused_since=row.paused_at,
     )
 
 

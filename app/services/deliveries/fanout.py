@@ -91,7 +91,7 @@ def insert_deliveries(
     # Locked against a deletion between this look and the end of the transaction.
     query = select(models.Webhook.id).where(models.Webhook.id.in_(webhook_ids))
     alive = set(session.scalars(query.with_for_update(read=True, key_share=True)))
-    rows = [_row(ports, delivery, now) for delivery in deliveries if delivery.webhook_id in alive]
+    rows = [delivery_values(ports, new, now) for new in deliveries if new.webhook_id in alive]
     if not rows:
         return
     insert = insert_into(session, models.Delivery)
@@ -106,13 +106,15 @@ def insert_deliveries(
 @building_block
 def store_delivery(ports: Ports, session: Session, new: NewDelivery, now: datetime) -> int:
     """Write one delivery that no event of the outbox is behind; returns its key."""
-    stored = models.Delivery(**_row(ports, new, now))
+    stored = models.Delivery(**delivery_values(ports, new, now))
     session.add(stored)
     session.flush()
     return stored.id
 
 
-def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
+@building_block
+def delivery_values(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
+    """Return the columns of a delivery that is created ``now``."""
     is_due = new.status is DeliveryStatus.PENDING and new.payload != ""
     return {
         "webhook_id": new.webhook_id,

@@ -4,7 +4,7 @@ Payloads and signatures are real; only the endpoints' responses are made up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from email.utils import format_datetime
 from itertools import accumulate
@@ -17,16 +17,14 @@ from app import models
 from app.domain.authorization.permissions import split_names
 from app.domain.deliveries.deliveries import (
     DISABLE_AFTER,
-    MESSAGE_RANDOM_LENGTH,
     SCHEDULE,
     TIMEOUT,
     DeliveryStatus,
     failure_cause,
-    make_message_id,
 )
 from app.services.authorization.register import building_block
 from app.services.deliveries.attempt_results import FAILING_REASON, Delivery
-from app.services.deliveries.fanout import NewDelivery, make_missing_deliveries
+from app.services.deliveries.fanout import NewDelivery, delivery_values, make_missing_deliveries
 from app.services.deliveries.sending import Endpoint, endpoint_of, sign_delivery
 from app.services.demo.apps import NAME as PARCELS
 from app.services.demo.apps import WEBHOOK as PARCELS_WEBHOOK
@@ -231,19 +229,16 @@ def _past_delivery(
     else:
         host = urlsplit(listener.endpoint.url).hostname or ""
         tries = answers(host, issued_at, place, past.now)
-    delivery = models.Delivery(
-        webhook_id=new.webhook_id,
-        note_id=new.note_id,
-        event=new.event,
-        subject_id=new.subject_id,
-        message_id=make_message_id(issued_at, past.ports.randomness.token(MESSAGE_RANDOM_LENGTH)),
-        payload=new.payload,
+    new = replace(
+        new,
         issuer=new.issuer or past.api_url,
-        status=(DeliveryStatus.FAILED if has_failed else DeliveryStatus.SUCCESS).value,
+        status=DeliveryStatus.FAILED if has_failed else DeliveryStatus.SUCCESS,
+        given_up=_GIVEN_UP if has_failed else "",
+    )
+    delivery = models.Delivery(
+        **delivery_values(past.ports, new, issued_at),
         attempts=len(tries),
         response_status=tries[-1].status if tries else None,
-        created_at=issued_at,
-        given_up=_GIVEN_UP if has_failed else "",
     )
     return PastDelivery(
         delivery, tuple(_attempt(past, listener.endpoint, delivery, answer) for answer in tries)
