@@ -1,5 +1,7 @@
 """``flask oidc``: identity providers."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import click
@@ -8,7 +10,7 @@ from app.commands.doctor import show_checks
 from app.commands.name_completion import complete_provider
 from app.commands.terminal.command import Group
 from app.commands.terminal.options import Word, fields_option, read_secret, read_switch
-from app.commands.terminal.output import Column, Displayable, output, visible_lines
+from app.commands.terminal.output import Column, output, visible_lines
 from app.commands.terminal.prompts import ask_secret, confirm_action, may_ask, yes_option
 from app.domain.shop.lockouts import LockoutRefused
 from app.domain.single_sign_on.provider_settings import SECRET_NAMES, SETTINGS
@@ -55,15 +57,11 @@ _provider = click.option(
 class _Act(Protocol):
     """A change of a provider; ``asks_first`` raises if administrators would lose access."""
 
-    def __call__(self, *, asks_first: bool) -> None: ...
+    def __call__(self, *, asks_first: bool) -> object: ...
 
 
 def _column(name: str, title: str) -> Column[Plugin]:
-    def read(plugin: Plugin) -> Displayable:
-        values = {shown.setting.name: shown.value for shown in plugin.settings}
-        return values[name]
-
-    return Column(name, title, read)
+    return Column(name, title, lambda plugin: plugin.facts[name])
 
 
 _COLUMNS: tuple[Column[Plugin], ...] = (
@@ -147,17 +145,18 @@ def set_(setting: str, value: str, provider: str, *, remove_members: bool, yes: 
         )
         raise click.UsageError(message)
 
-    def save(*, asks_first: bool) -> None:
-        changes = ProviderUpdate(
-            {} if setting in ("active", "name") else {setting: parsed},
-            active=active,
-            name=parsed if setting == "name" else None,
-            asks_first=asks_first,
-            removes_members=remove_members,
-        )
-        save_provider(*operator(), provider, changes)
-
-    _unless_locked_out(save, yes=yes)
+    changes = ProviderUpdate(
+        {} if setting in ("active", "name") else {setting: parsed},
+        active=active,
+        name=parsed if setting == "name" else None,
+        removes_members=remove_members,
+    )
+    _unless_locked_out(
+        lambda *, asks_first: save_provider(
+            *operator(), provider, replace(changes, asks_first=asks_first)
+        ),
+        yes=yes,
+    )
     output().show_item(_named(_plugins(), provider), _COLUMNS)
 
 
@@ -172,11 +171,7 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
 
     ISSUER is the URL before /.well-known/openid-configuration.
     """
-
-    def fill(*, asks_first: bool) -> None:
-        discover_provider(*operator(), provider, issuer, asks_first=asks_first)
-
-    _unless_locked_out(fill, yes=yes)
+    _unless_locked_out(partial(discover_provider, *operator(), provider, issuer), yes=yes)
     output().show_item(_named(_plugins(), provider), _COLUMNS)
 
 
@@ -193,19 +188,13 @@ def confirm(provider: str, *, yes: bool) -> None:
     """
     plugin = _named(_plugins(), provider)
     for change in plugin.waiting:
-        now = _value_of(plugin, change.setting)
+        now = plugin.values.get(change.setting, "")
         line = f"{change.setting}: {change.was!r} -> {now!r}, by {change.changer.name}"
         click.echo(visible_lines(line), err=True)
     if plugin.waiting:
         confirm_action("Confirm these settings?", yes=yes)
     confirm_provider(*operator(), provider, plugin.version)
     output().show_item(_named(_plugins(), provider), _COLUMNS)
-
-
-def _value_of(plugin: Plugin, name: str) -> str:
-    if name == "active":
-        return "true" if plugin.active else ""
-    return next((shown.value or "" for shown in plugin.settings if shown.setting.name == name), "")
 
 
 @command.command("test", examples=[("flask oidc test --json", "for a monitor")])

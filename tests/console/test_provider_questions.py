@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from app.console.frame.parts import Question
-from app.console.security.single_sign_on import disabling, enabling, unchanged
+from app.console.security.single_sign_on import disabling, enabling, state_sentence
 from app.services.shop.impact import BoundedCount
 from app.services.single_sign_on.provider_coverage import ProviderCoverage, ProviderDisableImpact
 from tests.console.test_providers_page import MANY, NONE, SIGN_IN, TOKENS, plugin
@@ -19,10 +19,9 @@ def lines(question: Question) -> list[str]:
     return [f"{one.state}: {one.sentence}" for one in question.consequences]
 
 
-@cases(("active", "detail"), [(True, "Acme is enabled."), (False, "Acme is disabled.")])
-def test_unchanged_state_is_a_notice(active: bool, detail: str) -> None:
-    notice = unchanged(plugin(active=active))
-    assert (notice.title, notice.detail) == ("No change to review", detail)
+@cases(("active", "sentence"), [(True, "Acme is enabled."), (False, "Acme is disabled.")])
+def test_state_is_a_sentence(active: bool, sentence: str) -> None:
+    assert state_sentence("Acme", active=active) == sentence
 
 
 def test_enabling_explains_each_setting() -> None:

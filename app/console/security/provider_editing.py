@@ -30,8 +30,8 @@ from app.console.frame.page_layout import (
 from app.console.frame.parts import Fact
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import SecretField
-from app.console.security.providers_page import Trial, make_preview_card, values_of
-from app.console.security.single_sign_on import find_plugin, provider_page
+from app.console.security.providers_page import Trial, make_preview_card
+from app.console.security.single_sign_on import provider_page
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.group_mapping import (
     GroupOfClaim,
@@ -56,8 +56,8 @@ from app.services.single_sign_on.provider_settings import (
     ProviderUpdate,
     list_mappable_groups,
     list_plugins,
-    provider_facts_of,
     save_provider,
+    show_provider,
 )
 from app.web.converters import one_of
 from app.web.translation import lazy_text, problem_text, reasons_text, text
@@ -423,14 +423,14 @@ def _free_slug(key: str) -> str:
 @blueprint.post("/<slug:slug>/discover")
 def discover(slug: str) -> BaseResponse:
     """Set the URLs from the provider's discovery document."""
-    plugin = find_plugin(slug)
+    plugin = show_provider(ports(), actor(), slug)
     stored = _stored(plugin)
     form = DiscoverForm.from_request({"issuer": stored["issuer"]}, _edited_thing(plugin))
     issuer = str(form.issuer.data or "").strip()
     if form.is_continued:
         return _page(plugin, SettingsForm.showing(stored), issuer=issuer)
     try:
-        discover_provider(ports(), actor(), slug, issuer, seen=provider_facts_of(plugin))
+        discover_provider(ports(), actor(), slug, issuer, seen=plugin.facts)
     except Refused as refused:
         return _page(plugin, SettingsForm.showing(stored), refused=refused, issuer=issuer)
     message = text("The URLs of {name} were discovered and saved.", name=plugin.name)
@@ -439,7 +439,7 @@ def discover(slug: str) -> BaseResponse:
 
 @blueprint.route("/<slug:slug>/edit", methods=["GET", "POST"])
 def edit(slug: str) -> BaseResponse:
-    plugin = find_plugin(slug)
+    plugin = show_provider(ports(), actor(), slug)
     if request.method != "POST":
         return _page(plugin, SettingsForm.showing(_stored(plugin)))
     form = SettingsForm.from_request(_stored(plugin), _edited_thing(plugin))
@@ -451,7 +451,7 @@ def edit(slug: str) -> BaseResponse:
                 asks_first=True,
                 needs_group=not form.creates_group.data,
                 removes_members=form.removes_members.data,
-                seen=provider_facts_of(plugin),
+                seen=plugin.facts,
             )
             save_provider(ports(), actor(), slug, changes)
         except Refused as refused:
@@ -476,13 +476,13 @@ def _add(preset: Preset, form: AddingForm) -> str:
 
 def _stored(plugin: Plugin) -> dict[str, object]:
     """Return what the form edits: the provider's settings without its secret."""
-    flags = {
-        setting.setting.name: setting.value == "true"
-        for setting in plugin.settings
-        if setting.setting.type is SettingType.BOOLEAN
-    }
-    settings = {name: value for name, value in values_of(plugin).items() if name != _SECRET}
-    return {"name": plugin.name, **settings, **flags}
+    stored: dict[str, object] = {"name": plugin.name}
+    for setting in SETTINGS:
+        value = plugin.values[setting.name]
+        if setting.type is not SettingType.SECRET:
+            is_flag = setting.type is SettingType.BOOLEAN
+            stored[setting.name] = value == "true" if is_flag else value
+    return stored
 
 
 def _edited_thing(plugin: Plugin) -> EditedThing:
@@ -543,13 +543,13 @@ def _page(
     if refused is not None and not discovering:
         form.refuse(refused)
     show = refused_page if form.is_submitted() else page
-    has_secret = bool(values_of(plugin)[_SECRET])
+    has_secret = bool(plugin.values[_SECRET])
     return show(
         "single_sign_on/edit.html",
         plugin=plugin,
         form=form,
-        discover_form=DiscoverForm.showing({"issuer": values_of(plugin)["issuer"]}),
-        issuer=issuer if discovering else values_of(plugin)["issuer"],
+        discover_form=DiscoverForm.showing({"issuer": plugin.values["issuer"]}),
+        issuer=issuer if discovering else plugin.values["issuer"],
         wrong=[problem_text(problem) for problem in refused.problems]
         if refused and discovering
         else [],

@@ -16,13 +16,14 @@ from app.console.frame.formatting import (
 from app.console.frame.parts import Fact, Pill, lines, link, muted, pill
 from app.console.lists.list_page import Column
 from app.domain.single_sign_on.group_mapping import describe_group_mapping, read_group_mapping
-from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, SettingValue
-from app.domain.single_sign_on.provider_users import (
-    ExternalPerson,
-    MappedKind,
-    MappedTo,
-    MappingPreview,
+from app.domain.single_sign_on.provider_settings import (
+    FOR_SIGN_IN,
+    FOR_TOKENS,
+    SETTINGS,
+    SettingType,
+    SettingValue,
 )
+from app.domain.single_sign_on.provider_users import ExternalPerson, MappedTo, MappingPreview
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.single_sign_on.waiting_changes import ANY_CLIENT, WaitingChange
 from app.domain.values.installation import CheckResult, CheckState
@@ -75,15 +76,8 @@ def _result(found: MappingPreview) -> tuple[str, str, str]:
     return "ok", title, text("It has no password.")
 
 
-_KINDS = {
-    MappedKind.ACCESS: translatable("Access token"),
-    MappedKind.ID: translatable("ID token"),
-    MappedKind.OPAQUE: translatable("Opaque access token"),
-}
-
-
 def _facts(found: MappingPreview) -> Iterator[Fact]:
-    yield Fact(text("Token type"), text(_KINDS[found.kind]))
+    yield Fact(text("Token type"), text(found.kind.value))
     if found.person is not None:
         subject = html_text(Markup("<code>{subject}</code>"), subject=found.person.subject)
         yield Fact(text("Subject (sub)"), subject)
@@ -145,10 +139,6 @@ def _with_note(value: str, note: str) -> Markup:
     )
 
 
-_FOR_SIGN_IN = ("client_id", "oauth_authorization_url", "oauth_token_url", "json_web_key_set_url")
-_FOR_TOKENS = ("json_web_key_set_url", "user_info_url")
-
-
 @dataclass(frozen=True, slots=True)
 class Missing:
     """The labels of the settings that each sign-in method still needs."""
@@ -190,14 +180,6 @@ class Trial:
     findings: Sequence[CheckResult] | None = None
     preview: PreviewCard | None = None
     problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A dialog that has nothing to confirm."""
-
-    title: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +241,7 @@ def _title(plugin: Plugin) -> Markup:
 
 
 def _issuer(plugin: Plugin) -> Markup:
-    issuer = values_of(plugin)["issuer"]
+    issuer = plugin.values["issuer"]
     return (
         Markup("<code>{}</code>").format(breakable(issuer)) if issuer else muted(text("Not set"))
     )
@@ -294,7 +276,7 @@ def make_waiting_card(plugin: Plugin, now: datetime, *, can_confirm: bool) -> Wa
     """Return the card of what waits for confirmation; ``None`` if nothing does."""
     if not plugin.waiting:
         return None
-    values = {**values_of(plugin), "active": "true" if plugin.active else ""}
+    values = plugin.values
     return WaitingCard(
         tuple(
             Fact(_label(change.setting), _change(change, values.get(change.setting, ""), now))
@@ -328,11 +310,6 @@ def _change(change: WaitingChange, value: str, now: datetime) -> str:
     )
 
 
-def values_of(plugin: Plugin) -> Mapping[str, str]:
-    """Return the settings by name; empty where there is none."""
-    return {value.setting.name: value.value or "" for value in plugin.settings}
-
-
 def missing_settings(plugin: Plugin) -> Missing:
     """Return what each sign-in method still needs."""
     lacks = {
@@ -341,8 +318,8 @@ def missing_settings(plugin: Plugin) -> Missing:
         if not value.value
     }
     return Missing(
-        sign_in=tuple(lacks[name] for name in _FOR_SIGN_IN if name in lacks),
-        tokens=tuple(lacks[name] for name in _FOR_TOKENS if name in lacks),
+        sign_in=tuple(lacks[name] for name in FOR_SIGN_IN if name in lacks),
+        tokens=tuple(lacks[name] for name in FOR_TOKENS if name in lacks),
     )
 
 
@@ -430,16 +407,14 @@ def _checks(plugin: Plugin, findings: Sequence[CheckResult]) -> Iterator[CheckLi
 
 def _value(value: SettingValue) -> str:
     if not value.value:
-        return html_text(Markup('<span class="lk-muted">{words}</span>'), words=text("Not set"))
+        return muted(text("Not set"))
     if value.setting.type is SettingType.MULTILINE:
         rows = read_group_mapping(value.value)
         return Markup("<br>").join(
             Markup("<code>{}</code> → {}").format(breakable(row.value), row.group) for row in rows
         )
     if value.setting.type is SettingType.SECRET:
-        return html_text(
-            Markup('<span class="lk-muted">{words}</span>'), words=text("Set, hidden")
-        )
+        return muted(text("Set, hidden"))
     if value.setting.type is SettingType.BOOLEAN:
         return text("Yes") if value.value == "true" else text("No")
     return html_text(Markup("<code>{value}</code>"), value=breakable(value.value))

@@ -24,9 +24,8 @@ from app.console.lists.filters import Sort, search
 from app.console.lists.list_page import EmptyState, ListPage, RowCount
 from app.console.security import providers_page
 from app.domain.shop.lockouts import AccessChange
-from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.single_sign_on.waiting_changes import changer_of
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Refused
 from app.domain.values.pages import Page, PageRequest
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
@@ -43,15 +42,10 @@ from app.web.translation import problem_text, text
 _SWITCH_ENDPOINT = "console.single_sign_on.switch"
 
 
-def unchanged(plugin: provider_settings.Plugin) -> providers_page.Notice:
-    """Return the notice that the provider already is as it was asked to be."""
-    if plugin.active:
-        return providers_page.Notice(
-            text("No change to review"), text("{name} is enabled.", name=plugin.name)
-        )
-    return providers_page.Notice(
-        text("No change to review"), text("{name} is disabled.", name=plugin.name)
-    )
+def state_sentence(name: str, *, active: bool) -> str:
+    if active:
+        return text("{name} is enabled.", name=name)
+    return text("{name} is disabled.", name=name)
 
 
 def enabling(plugin: provider_settings.Plugin, coverage: ProviderCoverage) -> Question:
@@ -85,7 +79,7 @@ def disabling(
 def _enabled(
     plugin: provider_settings.Plugin, missing: providers_page.Missing, coverage: ProviderCoverage
 ) -> Iterator[Consequence]:
-    values = providers_page.values_of(plugin)
+    values = plugin.values
     if not missing.sign_in:
         yield Consequence(
             "ok",
@@ -280,8 +274,8 @@ PROVIDERS = ListPage[provider_settings.Plugin](
         "slug": lambda plugin: plugin.slug,
         "name": lambda plugin: plugin.name,
         "enabled": lambda plugin: plugin.active,
-        "issuer": lambda plugin: providers_page.values_of(plugin)["issuer"],
-        "client_id": lambda plugin: providers_page.values_of(plugin)["client_id"],
+        "issuer": lambda plugin: plugin.values["issuer"],
+        "client_id": lambda plugin: plugin.values["client_id"],
     },
     empty=EmptyState(
         "shield-lock",
@@ -338,27 +332,22 @@ def show(slug: str) -> BaseResponse:
 @blueprint.post("/<slug:slug>/switch")
 def switch(slug: str) -> BaseResponse:
     """Enable or disable the provider; refused if no administrator could undo it."""
-    plugin = find_plugin(slug)
+    plugin = provider_settings.show_provider(ports(), actor(), slug)
     state = request.form.get("to", "")
     if state not in _ASKED:
         return redirect_to("console.single_sign_on.show", slug=slug)
-    active = _ASKED[state]
     try:
         provider_settings.save_provider(ports(), actor(), slug, _SWITCH[state])
     except Refused as refused:
         return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
-    sentence = (
-        text("{name} is enabled.", name=plugin.name)
-        if active
-        else text("{name} is disabled.", name=plugin.name)
-    )
+    sentence = state_sentence(plugin.name, active=_ASKED[state])
     return redirect_with_success(sentence, "console.single_sign_on.show", slug=slug)
 
 
 @blueprint.post("/<slug:slug>/confirm")
 def confirm(slug: str) -> BaseResponse:
     """Confirm the changes that wait, as they were shown."""
-    plugin = find_plugin(slug)
+    plugin = provider_settings.show_provider(ports(), actor(), slug)
     version = request.form.get("version", "")
     try:
         provider_settings.confirm_provider(
@@ -378,7 +367,7 @@ def provider_page(
     trial: providers_page.Trial = _UNTRIED,
 ) -> Response:
     """Return the page of a provider, with what was asked, refused or tried."""
-    plugin = find_plugin(slug)
+    plugin = provider_settings.show_provider(ports(), actor(), slug)
     closes = state == "off" and plugin.active
     impact = show_provider_disable_impact(ports(), actor(), slug) if closes else None
     if impact is None:
@@ -397,7 +386,9 @@ def provider_page(
         provider=providers_page.make_provider_page(plugin, coverage, trial),
         trial=trial,
         question=None if reason else _question(plugin, state, coverage, impact),
-        notice=unchanged(plugin) if state and plugin.active is _ASKED[state] else None,
+        notice=state_sentence(plugin.name, active=plugin.active)
+        if state and plugin.active is _ASKED[state]
+        else "",
         wrong=[*wrong, reason] if reason else wrong,
         waiting=providers_page.make_waiting_card(
             plugin, now(), can_confirm=changer_of(actor()) is None
@@ -424,17 +415,3 @@ def _lockout_reason(slug: str) -> str:
     """Return why disabling the provider is refused; empty if it isn't."""
     judged = lockout(ports(), actor(), AccessChange(provider_off=slug))
     return text(judged.reason.message) if judged.reason else ""
-
-
-def find_plugin(slug: str) -> provider_settings.Plugin:
-    """Return the provider with exactly this slug; refuses NOT_FOUND."""
-    vendor = ports().configuration.vendor.lower()
-    word = vendor if slug == DEFAULT_SLUG else slug
-    plugin = provider_settings.show_plugin(
-        ports(), actor(), f"{word}.authentication.openidconnect"
-    )
-    if plugin is None or plugin.slug != slug:
-        raise Refused(
-            Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})
-        )
-    return plugin

@@ -186,8 +186,8 @@ _NO_ISSUER = (
 
 _CLIENT = ("client_id",)
 _SIGN_IN_ONLY = (*_CLIENT, "oauth_authorization_url", "oauth_token_url")
-_SIGNING_IN = (*_SIGN_IN_ONLY, "json_web_key_set_url")
-_TAKING_TOKENS = ("json_web_key_set_url", "user_info_url")
+FOR_SIGN_IN = (*_SIGN_IN_ONLY, "json_web_key_set_url")
+FOR_TOKENS = ("json_web_key_set_url", "user_info_url")
 _REQUIRED_FOR_SIGN_IN = "{label} is required to sign people in with this provider."
 _REQUIRED_FOR_TOKENS = "{label} is required to accept the provider's access tokens."
 
@@ -273,10 +273,10 @@ def activation_problems(provider: Provider, *, needs_client: bool = False) -> tu
     takes_tokens = provider.takes_tokens and (provider.client_id != "" or not needs_client)
     if not provider.active or provider.signs_in or takes_tokens:
         return ()
-    names: tuple[str, ...] = (*_CLIENT, *_TAKING_TOKENS) if needs_client else _TAKING_TOKENS
+    names: tuple[str, ...] = (*_CLIENT, *FOR_TOKENS) if needs_client else FOR_TOKENS
     message = _REQUIRED_FOR_TOKENS
     if not provider.user_info_url and any(getattr(provider, name) for name in _SIGN_IN_ONLY):
-        names, message = _SIGNING_IN, _REQUIRED_FOR_SIGN_IN
+        names, message = FOR_SIGN_IN, _REQUIRED_FOR_SIGN_IN
     return tuple(
         Problem("PLUGIN_MISCONFIGURED", message, name, values={"label": _BY_NAME[name].label})
         for name in names

@@ -10,6 +10,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.group_mapping import groups_of_claims, has_claim
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, read_subject
 from app.domain.single_sign_on.providers import Provider
+from app.domain.values.text import translatable
 from app.domain.values.text_rules import MAX_NAME_LENGTH
 
 
@@ -95,9 +96,9 @@ def _name(value: object) -> str:
 class MappedKind(StrEnum):
     """The kind of token that a pasted text was read as."""
 
-    ACCESS = "access token"
-    ID = "ID token"
-    OPAQUE = "opaque access token"
+    ACCESS = translatable("Access token")
+    ID = translatable("ID token")
+    OPAQUE = translatable("Opaque access token")
 
 
 class MappedTo(StrEnum):

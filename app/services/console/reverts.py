@@ -51,9 +51,8 @@ from app.services.shop.lockout_guard import prevent_access_lockout
 from app.services.shop.settings import show_settings, update_shop
 from app.services.single_sign_on.provider_settings import (
     ProviderUpdate,
-    provider_facts_of,
     save_provider,
-    show_plugin,
+    show_provider,
 )
 from app.services.webhooks.changes import WebhookInput, update_webhook
 from app.services.webhooks.lists import show_webhook
@@ -316,10 +315,7 @@ def _slug(ports: Ports, key: str) -> str:
 
 
 def _read_provider(ports: Ports, actor: Actor, key: str) -> Values:
-    plugin = show_plugin(ports, actor, f"{_slug(ports, key)}.authentication.openidconnect")
-    if plugin is None:
-        raise Refused(_GONE)
-    return provider_facts_of(plugin)
+    return show_provider(ports, actor, _slug(ports, key)).facts
 
 
 def _write_provider(ports: Ports, actor: Actor, key: str, values: Values, seen: Seen) -> None:

@@ -52,8 +52,12 @@ def find_provider(ports: Ports, slug: str) -> Provider:
     for provider in known_providers(ports):
         if provider.slug == slug:
             return provider
-    message = "Unknown provider {slug}."
-    raise Refused(Problem("NOT_FOUND", message, "provider", values={"slug": slug}))
+    raise Refused(unknown_provider(slug))
+
+
+@building_block
+def unknown_provider(slug: str) -> Problem:
+    return Problem("NOT_FOUND", "Unknown provider {slug}.", "provider", values={"slug": slug})
 
 
 @building_block

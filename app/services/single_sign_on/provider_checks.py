@@ -81,7 +81,7 @@ def discover_provider(
     ``issuer`` can also be the document's whole URL.
     Refuses INVALID on ``issuer`` if there is no document, it is another issuer's, or it offers
     nothing that this service can use. Refuses what ``save_provider`` does. Other settings stay.
-    Raises ``Stale`` if a value of ``provider_facts`` isn't as ``seen`` anymore.
+    Raises ``Stale`` if a value of ``Plugin.facts`` isn't as ``seen`` anymore.
     """
     settings = _described(ports, issuer)
     changes = ProviderUpdate(settings, asks_first=asks_first, seen=seen or {})

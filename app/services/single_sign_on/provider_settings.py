@@ -29,7 +29,13 @@ from app.domain.values.text_rules import line_problem
 from app.ports import Ports, ReadSession
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, fresh_proof, requires
-from app.services.identity.providers import any_provider_of, known_providers, to_provider
+from app.services.identity.providers import (
+    any_provider_of,
+    find_provider,
+    known_providers,
+    to_provider,
+    unknown_provider,
+)
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, read_rows
 from app.services.people.groups import remove_members
@@ -77,11 +83,13 @@ def store_settings(session: Session, stored: models.IdentityProvider, after: Pro
     )
 
 
-def _lock_providers(session: Session) -> None:
-    """Keep other changes of providers waiting until the transaction of ``session`` ends."""
+def _lock_provider(session: Session, slug: str) -> models.IdentityProvider | None:
+    """Return the provider; changes of any wait until the transaction of ``session`` ends."""
     session.execute(
         select(models.Shop.id).where(models.Shop.id == models.SHOP_ID).with_for_update()
     )
+    of_slug = models.IdentityProvider.slug == slug
+    return session.scalar(select(models.IdentityProvider).where(of_slug))
 
 
 @fresh_proof("You're about to confirm an identity provider's settings.")
@@ -94,13 +102,9 @@ def confirm_provider(ports: Ports, actor: Actor, slug: str, version: int) -> Pro
     since; OUT_OF_SCOPE_PERMISSION for anyone who doesn't hold every permission.
     """
     with ports.database.transaction() as session:
-        _lock_providers(session)
-        stored = session.scalar(
-            select(models.IdentityProvider).where(models.IdentityProvider.slug == slug)
-        )
+        stored = _lock_provider(session, slug)
         if stored is None:
-            message = "There is no provider {slug}."
-            raise Refused(Problem("NOT_FOUND", message, "provider", values={"slug": slug}))
+            raise Refused(unknown_provider(slug))
         before = to_provider(stored)
         if waiting_changes.changer_of(actor) is not None:
             raise Refused(_missing_permissions(actor))
@@ -220,6 +224,18 @@ class Plugin:
     key: int = 0
     maps_groups: bool = False
 
+    @property
+    def facts(self) -> dict[str, str | bool | None]:
+        """The audit log's view: no secrets."""
+        settings = {shown.setting.name: shown.value for shown in self.settings}
+        return {"active": self.active, "name": self.name, **settings}
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The settings by name, and ``active``; empty for what isn't set or on."""
+        settings = {shown.setting.name: shown.value or "" for shown in self.settings}
+        return {"active": "true" if self.active else "", **settings}
+
 
 @dataclass(frozen=True, slots=True)
 class ProviderUpdate:
@@ -232,7 +248,7 @@ class ProviderUpdate:
     in with the provider leave the groups about which no claim decides anymore, as rows of the
     table were removed, the provider was disabled or it grants the permissions
     (``use_oauth_scope_permissions``); otherwise they stay, and other changes remove no one. What
-    isn't as ``seen`` anymore makes ``Stale``, by the names of ``provider_facts``.
+    isn't as ``seen`` anymore makes ``Stale``, by the names of ``Plugin.facts``.
     """
 
     settings: Mapping[str, str | None]
@@ -285,6 +301,13 @@ def show_plugin(ports: Ports, actor: Actor, plugin_id: str) -> Plugin | None:
 
 
 @requires(Permission.MANAGE_PLUGINS)
+def show_provider(ports: Ports, actor: Actor, slug: str) -> Plugin:
+    """The provider with exactly that slug, active or not; refuses NOT_FOUND on ``provider``."""
+    provider = find_provider(ports, slug)
+    return _plugin(provider, provider.plugin_id(ports.configuration.vendor))
+
+
+@requires(Permission.MANAGE_PLUGINS)
 def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderUpdate) -> Plugin:
     """Change the settings of a provider (`pluginUpdate`); all of ``changes`` or nothing.
 
@@ -304,11 +327,8 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
 def _act(ports: Ports, _actor: Actor, slug: str, changes: ProviderUpdate) -> str:
     if changes.active is not None:
         return "switch"
-    with ports.database.reading() as session:
-        known = session.scalar(
-            select(models.IdentityProvider.id).where(models.IdentityProvider.slug == slug)
-        )
-    return "add" if known is None else "change"
+    is_known = any(provider.slug == slug for provider in known_providers(ports))
+    return "change" if is_known else "add"
 
 
 @fresh_proof(
@@ -337,10 +357,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
     """Change or add the provider ``slug``; the caller has been checked."""
     values = _read(ports, changes)
     with ports.database.transaction() as session:
-        _lock_providers(session)
-        stored = session.scalar(
-            select(models.IdentityProvider).where(models.IdentityProvider.slug == slug)
-        )
+        stored = _lock_provider(session, slug)
         if changes.is_new and (
             stored is not None or names_default(slug, ports.configuration.vendor)
         ):
@@ -352,7 +369,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
             session.add(stored)
             session.flush()
         before = to_provider(stored)
-        require_unchanged(changes.seen, provider_facts(before))
+        require_unchanged(changes.seen, _plugin(before, slug).facts)
         after = next_settings(ports, actor, before, values)
         was_without = before.active and not before.client_id
         needs_client = changes.needs_client and not was_without
@@ -377,7 +394,7 @@ def _remove_members(
 ) -> None:
     """Remove the people of a provider from the groups that it no longer decides about.
 
-    ``_lock_providers`` locks grants as well.
+    ``_lock_provider`` locks grants as well.
     """
     decided = after.mapped_groups if after.active else frozenset()
     names = before.mapped_groups - decided
@@ -483,7 +500,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
 def _record_change(
     ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider
 ) -> None:
-    was, now = provider_facts(before), provider_facts(after)
+    was, now = _plugin(before, before.slug).facts, _plugin(after, after.slug).facts
     changed = [name for name in now if was[name] != now[name]]
     if before.client_secret != after.client_secret and "client_secret" not in changed:
         now["client_secret"] = f"{provider_settings.MASK} (another)"
@@ -498,20 +515,3 @@ def _record_change(
             {name: now[name] for name in changed},
         )
         record(ports, actor, session, change)
-
-
-@building_block
-def provider_facts_of(plugin: Plugin) -> dict[str, object]:
-    """Return ``provider_facts`` of the provider that ``plugin`` shows."""
-    settings = {shown.setting.name: shown.value for shown in plugin.settings}
-    return {"active": plugin.active, "name": plugin.name, **settings}
-
-
-@building_block
-def provider_facts(provider: Provider) -> dict[str, object]:
-    """Return the audit log's view of a provider: no secrets."""
-    shown: dict[str, object] = {
-        shown_setting.setting.name: shown_setting.value
-        for shown_setting in provider_settings.show_settings(provider)
-    }
-    return {"active": provider.active, "name": provider.name, **shown}
