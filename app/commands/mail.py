@@ -113,9 +113,8 @@ def save(*, kind: MailKind, language: str | None, subject: str, html: str, text:
     """Check a template, save it as a new version, and use it for new emails."""
     caller = operator()
     code = language or ""
-    template = OwnTemplate(
-        subject, _lines(options.read_text(html)), _lines(options.read_text(text))
-    )
+    sources = options.read_text(html), options.read_text(text)
+    template = OwnTemplate.entered(subject, *sources)
     details = mail_templates.show_template(*caller, kind, code)
     used = [one.version for one in details.versions if one.is_current] if details else []
     try:
@@ -139,10 +138,6 @@ def reset(*, kind: MailKind, language: str | None) -> None:
     if details is not None:
         out.show_item(_Shown(kind, code, details.version, details.template), _SOURCES[:4])
     out.say(f"{name}: the default is used again." if changed else f"{name} has no template.")
-
-
-def _lines(source: str) -> str:
-    return source.replace("\r\n", "\n")
 
 
 def _with_line(problem: Problem) -> Problem:

@@ -62,8 +62,8 @@ WEBHOOKS = (
     Mutant(
         "A restored copy sends only links that were requested since",
         "app/services/mails/sending.py",
-        "models.OutboxMail.created_at >= hold.since,",
-        "models.OutboxMail.created_at <= now,",
+        "_mail.created_at >= hold.since,",
+        "_mail.created_at <= now,",
         "services/operations/test_holds.py",
     ),
     Mutant(

@@ -13,8 +13,8 @@ MAIL_LOG = (
     Mutant(
         "Who manages customers alone sees emails about customers alone",
         "app/services/mails/mail_log.py",
-        "conditions = (*conditions, models.User.is_staff.is_(False))",
-        "conditions = (*conditions, models.User.is_staff.is_not(True))",
+        "conditions.append(models.User.is_staff.is_(False))",
+        "conditions.append(models.User.is_staff.is_not(True))",
         "services/mails/test_mail_log.py",
     ),
     Mutant(

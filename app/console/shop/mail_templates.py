@@ -254,9 +254,8 @@ class TemplateForm(EditForm):
     text = TextAreaField(lazy_text("Text"))
 
     def template(self) -> own_templates.OwnTemplate:
-        """Return the sources with the line ends that are stored."""
         given = (str(self[part.value].data or "") for part in own_templates.TemplatePart)
-        return own_templates.OwnTemplate(*(source.replace("\r\n", "\n") for source in given))
+        return own_templates.OwnTemplate.entered(*given)
 
 
 @blueprint.get("/")

@@ -16,7 +16,7 @@ from app.domain.values.text import translatable
 
 
 class MailKind(StrEnum):
-    """Each mail, and the ``values`` of its template in addition to ``shop`` and ``recipient``.
+    """Each mail; ``app.domain.mails.own_templates`` lists the values of its template.
 
     All are texts. ``link`` is a URL, ``lifetime`` how long it works ("1 hour"), ``when`` a time in
     UTC, ``address`` the IP address that the change came from ("" if unknown). Security notices
@@ -26,57 +26,45 @@ class MailKind(StrEnum):
     """
 
     PASSWORD_RESET = "password_reset"
-    """``link``, ``lifetime``."""
     ACCOUNT_CONFIRMATION = "account_confirmation"
-    """``link``, ``lifetime``."""
     ACCOUNT_EXISTS = "account_exists"
-    """Nothing more: someone tried to register, or to move to, an email that has an account.
+    """Someone tried to register, or to move to, an email that has an account.
 
     Only the mailbox learns of it, not the caller.
     """
     SIGN_IN_CODE = "sign_in_code"
-    """``code``, ``lifetime``."""
     EMAIL_CHANGE_REQUEST = "email_change_request"
-    """To the new address: ``link``, ``lifetime``, ``old_email``, ``new_email``."""
+    """To the new address."""
     ACCOUNT_DELETION_REQUEST = "account_deletion_request"
-    """``link``, ``lifetime``."""
     STAFF_INVITATION = "staff_invitation"
-    """``link``, ``lifetime``, ``inviter`` (an email or an app's name, "" when the operator)."""
+    """``inviter`` is an email or an app's name, "" when the operator."""
     CUSTOMER_INVITATION = "customer_invitation"
-    """``link``, ``lifetime``."""
     PASSWORD_CHANGED = "password_changed"
-    """A security notice."""
     EMAIL_CHANGED = "email_changed"
-    """A security notice to the old address: ``old_email``, ``new_email``."""
+    """To the old address."""
     SECOND_FACTOR_ADDED = "second_factor_added"
-    """A security notice: ``factor`` ("Authenticator app", 'Passkey "Laptop"')."""
+    """``factor`` is "Authenticator app", or such as 'Passkey "Laptop"'."""
     SECOND_FACTOR_REMOVED = "second_factor_removed"
-    """A security notice: ``factor``."""
     IDENTITY_LINKED = "identity_linked"
-    """A security notice: the owner linked an SSO identity; ``provider``."""
+    """The owner linked an SSO identity."""
     SECOND_FACTORS_RESET = "second_factors_reset"
-    """A security notice: someone else removed all second factors."""
+    """Someone else removed all second factors."""
     RECOVERY_CODES_REPLACED = "recovery_codes_replaced"
-    """A security notice."""
     RECOVERY_CODE_USED = "recovery_code_used"
-    """A security notice: ``left``, how many recovery codes are left ("9")."""
     PASSKEY_COPIED = "passkey_copied"
-    """A security notice: a passkey's counter didn't grow; ``factor``."""
+    """A passkey's counter didn't grow."""
     INCORRECT_CODES = "incorrect_codes"
-    """A security notice: the password was right, the codes after it were wrong."""
+    """The password was right, the codes after it were wrong."""
     NEW_DEVICE = "new_device"
-    """A security notice: a sign-in from a device or network that wasn't seen before."""
+    """A sign-in from a device or network that wasn't seen before."""
     ACCOUNT_SECURED = "account_secured"
-    """A security notice: a link "This wasn't me" was used; it has no such link."""
+    """A link "This wasn't me" was used."""
     WEBHOOK_DISABLED = "webhook_disabled"
-    """To app managers: ``webhook``, ``app``, ``target``, ``reason``, ``when``, ``since``.
-
-    ``since`` is the first of the failures without a success between them, "" for none.
-    """
+    """To app managers. ``since`` is the first of the failures without a success between them."""
     WEBHOOK_FAILING = "webhook_failing"
-    """To the app's contact, or app managers: as before, ``reason`` is the last failure."""
+    """To the app's contact, or app managers; ``reason`` is the last failure."""
     WEBHOOK_RECOVERED = "webhook_recovered"
-    """To them when it works again: ``webhook``, ``app``, ``target``, ``when``, ``since``."""
+    """To them when it works again."""
 
 
 KIND_LABELS: Mapping[str, str] = {

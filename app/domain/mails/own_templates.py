@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Problem
@@ -60,6 +61,11 @@ class OwnTemplate:
     subject: str
     html: str
     text: str
+
+    @classmethod
+    def entered(cls, *sources: str) -> Self:
+        """Return what was entered by its parts, with the line ends that are stored."""
+        return cls(*(source.replace("\r\n", "\n") for source in sources))
 
     def source(self, part: TemplatePart) -> str:
         source: str = getattr(self, part.value)

@@ -4,12 +4,13 @@ An email is written when it is sent, in the language of its reader. The English 
 ``lifetime``, ``when``, ``since``, ``factor`` and ``device`` are for workers of an earlier release.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from app.domain.accounts.email_links import LIFETIMES, LinkPurpose, format_lifetime
 from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.own_templates import VALUES
 from app.domain.sign_in.devices import device_of, device_parts
 from app.domain.values.times import date_in_words
 
@@ -70,23 +71,6 @@ APP_VALUES: Mapping[str, str] = {
 """The authenticator app as a second factor."""
 
 _TOKEN = "sample-0123456789-sample-0123456789-sample"
-_DEVICE = {
-    "address": "203.0.113.7",
-    "device": "Firefox on Windows",
-    "browser": "Firefox",
-    "system": "Windows",
-}
-_WEBHOOK = {
-    "webhook": "Order events",
-    "app": "Parcel Post",
-    "target": "https://app.example.com/webhooks",
-}
-
-
-def _failing(now: datetime) -> Mapping[str, str]:
-    return {**_WEBHOOK, **since_values(now - timedelta(minutes=10))}
-
-
 _PURPOSES = {
     MailKind.PASSWORD_RESET: LinkPurpose.SET_PASSWORD,
     MailKind.ACCOUNT_CONFIRMATION: LinkPurpose.CONFIRM_ACCOUNT,
@@ -95,28 +79,20 @@ _PURPOSES = {
     MailKind.STAFF_INVITATION: LinkPurpose.INVITATION,
     MailKind.CUSTOMER_INVITATION: LinkPurpose.INVITATION,
 }
-_EMAILS = {"old_email": "old@example.com", "new_email": "new@example.com"}
-_MORE: Mapping[MailKind, Callable[[datetime], Mapping[str, str]]] = {
-    MailKind.SIGN_IN_CODE: lambda _now: code_values("482913", timedelta(minutes=10)),
-    MailKind.EMAIL_CHANGE_REQUEST: lambda _now: _EMAILS,
-    MailKind.STAFF_INVITATION: lambda _now: {"inviter": "colleague@example.com"},
-    MailKind.EMAIL_CHANGED: lambda _now: _EMAILS,
-    MailKind.SECOND_FACTOR_ADDED: lambda _now: passkey_values("Laptop"),
-    MailKind.SECOND_FACTOR_REMOVED: lambda _now: APP_VALUES,
-    MailKind.IDENTITY_LINKED: lambda _now: {"provider": "Northlight ID"},
-    MailKind.RECOVERY_CODE_USED: lambda _now: {"left": "9"},
-    MailKind.PASSKEY_COPIED: lambda _now: passkey_values("Laptop"),
-    MailKind.WEBHOOK_DISABLED: lambda now: {
-        **_WEBHOOK,
-        "reason": "The endpoint failed for 5 days without a successful delivery.",
-        **since_values(now - timedelta(days=5)),
-    },
-    MailKind.WEBHOOK_FAILING: lambda now: {**_failing(now), "reason": "503 Service Unavailable"},
-    MailKind.WEBHOOK_RECOVERED: _failing,
+_SAMPLES = {
+    "address": "203.0.113.7",
+    "app": "Parcel Post",
+    "device": "Firefox on Windows",
+    "inviter": "colleague@example.com",
+    "left": "9",
+    "new_email": "new@example.com",
+    "old_email": "old@example.com",
+    "provider": "Northlight ID",
+    "reason": "503 Service Unavailable",
+    "target": "https://app.example.com/webhooks",
+    "webhook": "Order events",
 }
-_WITHOUT_TIME = {*_PURPOSES, MailKind.ACCOUNT_EXISTS, MailKind.SIGN_IN_CODE}
-_OF_WEBHOOKS = {MailKind.WEBHOOK_DISABLED, MailKind.WEBHOOK_FAILING, MailKind.WEBHOOK_RECOVERED}
-_WITHOUT_LINK = {MailKind.ACCOUNT_SECURED, *_OF_WEBHOOKS}
+"""Invented values by their name; those that depend on the kind or the time are made."""
 
 
 def sample_mail(
@@ -124,16 +100,24 @@ def sample_mail(
 ) -> Mail:
     """Return an email of ``kind`` with invented values; its links open the shop's host."""
     link = f"{base_url}/?token={_TOKEN}"
-    values: dict[str, str] = {}
+    shown = VALUES[kind]
+    values = {name: _SAMPLES[name] for name in shown if name in _SAMPLES}
     if kind in _PURPOSES:
         values |= {"link": link, **lifetime_values(_PURPOSES[kind])}
-    elif kind not in _WITHOUT_TIME:
+    if kind is MailKind.SIGN_IN_CODE:
+        values |= code_values("482913", timedelta(minutes=10))
+    if "when" in shown:
         values |= moment_values(now)
-        if kind not in _OF_WEBHOOKS:
-            values |= _DEVICE
-        if kind not in _WITHOUT_LINK:
-            values["not_me"] = "" if kind is MailKind.SECOND_FACTORS_RESET else link
-    more = _MORE.get(kind)
-    if more is not None:
-        values |= more(now)
+    if "device" in shown:
+        values |= {"browser": "Firefox", "system": "Windows"}
+    if "not_me" in shown:
+        values["not_me"] = "" if kind is MailKind.SECOND_FACTORS_RESET else link
+    if "factor" in shown:
+        is_app = kind is MailKind.SECOND_FACTOR_REMOVED
+        values |= APP_VALUES if is_app else passkey_values("Laptop")
+    if "since" in shown:
+        values |= since_values(now - timedelta(minutes=10))
+    if kind is MailKind.WEBHOOK_DISABLED:
+        values["reason"] = "The endpoint failed for 5 days without a successful delivery."
+        values |= since_values(now - timedelta(days=5))
     return Mail(kind, recipient, values, language_code)

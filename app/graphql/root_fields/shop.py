@@ -170,7 +170,7 @@ class ShopMutations(graphene.ObjectType):
     )
     def mail_template_save(_root: object, info: Info, input: dict[str, Any]) -> MailTemplateSave:
         kind, language = input["kind"], template_language(input.get("language_code"))
-        template = OwnTemplate(*(_lines(input[part.value]) for part in TemplatePart))
+        template = OwnTemplate.entered(*(input[part.value] for part in TemplatePart))
         based_on = input["based_on"]
         save_template(*info.context.caller, kind, language, template, based_on=based_on)
         details = show_template(*info.context.caller, kind, language)
@@ -187,10 +187,6 @@ class ShopMutations(graphene.ObjectType):
         reset_template(*info.context.caller, kind, language)
         details = show_template(*info.context.caller, kind, language)
         return MailTemplateReset(template=details)
-
-
-def _lines(source: str) -> str:
-    return source.replace("\r\n", "\n")
 
 
 class ShopQueries(graphene.ObjectType):

@@ -122,27 +122,20 @@ class MailTemplateVersion(graphene.ObjectType):
     saved_by = graphene.NonNull(graphene.String, description=_SAVED_BY)
 
 
+def _source(name: str, label: str) -> graphene.NonNull:
+    description, read = f"The source of the {label}.", fields.part(f"template.{name}")
+    return graphene.NonNull(graphene.String, description=description, resolver=read)
+
+
 class MailTemplateSources(graphene.ObjectType):
     """The sources of a template, or of the default if there is none."""
 
     version = graphene.NonNull(
         graphene.Int, description="0 for the default or a template of the folder."
     )
-    subject = graphene.NonNull(
-        graphene.String,
-        description="The source of the subject.",
-        resolver=fields.part("template.subject"),
-    )
-    html = graphene.NonNull(
-        graphene.String,
-        description="The source of the HTML.",
-        resolver=fields.part("template.html"),
-    )
-    text = graphene.NonNull(
-        graphene.String,
-        description="The source of the text.",
-        resolver=fields.part("template.text"),
-    )
+    subject = _source("subject", "subject")
+    html = _source("html", "HTML")
+    text = _source("text", "text")
     versions = graphene.NonNull(
         graphene.List(graphene.NonNull(MailTemplateVersion)), description="The newest first."
     )

@@ -5,7 +5,7 @@ content of an email is deleted with its last attempt, so a link can only be made
 case that makes such links. It goes to the account's mailbox alone.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import timedelta
 
 from sqlalchemy import ColumnElement, Select, case, func, null, or_, select
@@ -24,12 +24,12 @@ from app.domain.mails.mail_log import (
     kind_label,
 )
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import Page, PageRequest, empty_page
+from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.ports import NamedRow, Ports
 from app.services.accounts.password_resets import send_reset_link
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, lists_from_replica, requires_person
-from app.services.lists.filters import can_match, contains_text
+from app.services.lists.filters import can_match, contains_text, in_range
 from app.services.lists.paging import (
     Order,
     Query,
@@ -43,7 +43,7 @@ from app.services.people.users import resend_invitation
 
 _mail = models.OutboxMail
 COLUMNS = (
-    *columns_for(MailEntry, models.OutboxMail),
+    *columns_for(MailEntry, _mail),
     func.coalesce(models.User.first_name, "").label("first_name"),
     func.coalesce(models.User.last_name, "").label("last_name"),
     models.User.is_staff,
@@ -71,7 +71,7 @@ _ALL = MailFilter()
 
 
 def _mails(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[MailEntry, ...]:
-    return read_by_keys(ports, _visible(actor, ()), _mail.id, keys, to_entry)
+    return read_by_keys(ports, _visible(actor), _mail.id, keys, to_entry)
 
 
 @lists_from_replica(_mails)
@@ -86,7 +86,7 @@ def list_mails(
     if not can_match(filter_.text, MAX_TEXT_LENGTH, "search"):
         return empty_page()  # no email can hold that
     query = _visible(actor, _conditions(filter_), filter_.text.strip())
-    whole = _visible(actor, ())
+    whole = _visible(actor)
     order = Order(_BY_TIME, descending=True)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_entry, whole)
@@ -124,16 +124,17 @@ def to_entry(row: NamedRow) -> MailEntry:
     return record_from(MailEntry, row)
 
 
-def _visible(actor: Actor, conditions: tuple[ColumnElement[bool], ...], text: str = "") -> Query:
+def _visible(actor: Actor, matches: Iterable[ColumnElement[bool]] = (), text: str = "") -> Query:
     """Return the query for what matches and ``actor`` can see."""
+    conditions = [*matches]
     if not actor.holds(Permission.MANAGE_STAFF):
         # Emails without an account, or to staff, are no business of those who manage customers.
-        conditions = (*conditions, models.User.is_staff.is_(False))
+        conditions.append(models.User.is_staff.is_(False))
     if text:
         # Bounded: the log is never searched from end to end.
         near = _with_users(select(_mail.id)).where(*conditions)
         near = near.order_by(*(column.desc() for column in _BY_TIME)).limit(MAX_SEARCHED)
-        conditions = (_mail.id.in_(near), _holds(text))
+        conditions = [_mail.id.in_(near), _holds(text)]
     return _with_users(select(*COLUMNS)).where(*conditions)
 
 
@@ -146,19 +147,14 @@ def _holds(text: str) -> ColumnElement[bool]:
     return or_(contains_text(_mail.recipient, text), contains_text(name, text))
 
 
-def _conditions(filter_: MailFilter) -> tuple[ColumnElement[bool], ...]:
-    conditions: list[ColumnElement[bool]] = []
+def _conditions(filter_: MailFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.user_id is not None:
-        conditions.append(_mail.user_id == filter_.user_id)
+        yield _mail.user_id == filter_.user_id
     if filter_.kind is not None:
-        conditions.append(_mail.kind == filter_.kind.value)
+        yield _mail.kind == filter_.kind.value
     if filter_.status is not None:
-        conditions += _STATUSES[filter_.status]
-    if filter_.since is not None:
-        conditions.append(_mail.created_at >= filter_.since)
-    if filter_.until is not None:
-        conditions.append(_mail.created_at <= filter_.until)
-    return tuple(conditions)
+        yield from _STATUSES[filter_.status]
+    yield from in_range(_mail.created_at, Range(filter_.since, filter_.until))
 
 
 _BETWEEN_ATTEMPTS = timedelta(minutes=1)
@@ -235,10 +231,8 @@ def resend_problem(mail: MailEntry) -> Problem | None:
 def _retry_now(ports: Ports, actor: Actor, mail: MailEntry) -> None:
     """Let the worker send a waiting email at once, unless one is sending it."""
     now = ports.clock.now()
-    waiting = select(models.OutboxMail).where(
-        models.OutboxMail.id == mail.id,
-        models.OutboxMail.next_attempt_at > now,
-        models.OutboxMail.lease == "",
+    waiting = select(_mail).where(
+        _mail.id == mail.id, _mail.next_attempt_at > now, _mail.lease == ""
     )
     with ports.database.transaction() as session:
         found = session.scalar(waiting.with_for_update())
@@ -252,6 +246,6 @@ def _retry_now(ports: Ports, actor: Actor, mail: MailEntry) -> None:
 
 
 def _page_of(ports: Ports, mail_id: int) -> str:
-    query = select(models.OutboxMail.redirect_url).where(models.OutboxMail.id == mail_id)
+    query = select(_mail.redirect_url).where(_mail.id == mail_id)
     with ports.database.reading() as session:
         return session.scalar(query) or ""

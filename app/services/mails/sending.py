@@ -191,16 +191,13 @@ def _is_due(hold: Hold | None, now: datetime) -> ColumnElement[bool]:
     No app is sent those meanwhile, so none is waited for.
     """
     if hold is None:
-        return models.OutboxMail.next_attempt_at <= now
+        return _mail.next_attempt_at <= now
     return and_(
-        models.OutboxMail.created_at >= hold.since,
-        models.OutboxMail.kind.in_([kind.value for kind in LINK_EVENTS]),
+        _mail.created_at >= hold.since,
+        _mail.kind.in_([kind.value for kind in LINK_EVENTS]),
         or_(
-            models.OutboxMail.next_attempt_at <= now,
-            and_(
-                models.OutboxMail.next_attempt_at.is_not(None),
-                models.OutboxMail.awaited_event_id.is_not(None),
-            ),
+            _mail.next_attempt_at <= now,
+            and_(_mail.next_attempt_at.is_not(None), _mail.awaited_event_id.is_not(None)),
         ),
     )
 
@@ -208,9 +205,9 @@ def _is_due(hold: Hold | None, now: datetime) -> ColumnElement[bool]:
 def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
     now = ports.clock.now()
     due = (
-        select(models.OutboxMail.id)
+        select(_mail.id)
         .where(_is_due(ports.cache.hold, now))
-        .order_by(models.OutboxMail.next_attempt_at)
+        .order_by(_mail.next_attempt_at)
         .limit(_BATCH)
         .with_for_update(skip_locked=True)
         # PostgreSQL may run a subquery again for each row, and then claim more than a batch.
@@ -219,16 +216,16 @@ def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
     )
     with ports.database.transaction() as session:
         rows = session.execute(
-            update(models.OutboxMail)
-            .where(models.OutboxMail.id.in_(select(due.c.id)))
+            update(_mail)
+            .where(_mail.id.in_(select(due.c.id)))
             # A claimed mail falls due again when the lease ends, should this worker be killed.
             .values(
                 lease=lease,
                 awaited_event_id=None,
                 next_attempt_at=now + _LEASE,
-                attempts=models.OutboxMail.attempts + 1,
+                attempts=_mail.attempts + 1,
             )
-            .returning(*columns_for(_Claimed, models.OutboxMail))
+            .returning(*columns_for(_Claimed, _mail))
         ).all()
     return [record_from(_Claimed, row) for row in rows]
 
@@ -249,16 +246,9 @@ def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
     """Release claimed ``mails`` for the next worker."""
     with ports.database.transaction() as session:
         session.execute(
-            update(models.OutboxMail)
-            .where(
-                models.OutboxMail.id.in_([mail.id for mail in mails]),
-                models.OutboxMail.lease == lease,
-            )
-            .values(
-                lease="",
-                next_attempt_at=ports.clock.now(),
-                attempts=models.OutboxMail.attempts - 1,
-            )
+            update(_mail)
+            .where(_mail.id.in_([mail.id for mail in mails]), _mail.lease == lease)
+            .values(lease="", next_attempt_at=ports.clock.now(), attempts=_mail.attempts - 1)
         )
 
 
@@ -292,7 +282,5 @@ def _record_outcome(
         values["sealed"] = ""  # no attempt follows: its links must not stay readable
     with ports.database.transaction() as session:
         session.execute(
-            update(models.OutboxMail)
-            .where(models.OutboxMail.id == claimed.id, models.OutboxMail.lease == lease)
-            .values(values)
+            update(_mail).where(_mail.id == claimed.id, _mail.lease == lease).values(values)
         )
