@@ -1,7 +1,7 @@
 """The console's pages as its side column and search list them, read from the blueprints."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from flask import Blueprint, current_app
@@ -33,7 +33,8 @@ class Entry:
     ``words`` are other names that people search for. ``view`` is the page's function; without a
     ``heading`` the page is found by search alone. ``needs`` is the use case that the page calls:
     the page is listed for callers who can call it, by default for all staff. Of the pages of an
-    ``area``, which have tabs, the side column has the first that the caller can open.
+    ``area``, which have tabs, the side column has the first that the caller can open. Entries of
+    the running application have their ``endpoint``.
     """
 
     label: Sentence
@@ -43,6 +44,10 @@ class Entry:
     view: str = "index"
     needs: UseCase | None = None
     area: str = ""
+    endpoint: str = ""
+
+    def is_open_to(self, actor: Actor) -> bool:
+        return self.needs is None or can_call(actor, self.needs)
 
 
 class PageGroup(Blueprint):
@@ -65,36 +70,21 @@ class PageGroup(Blueprint):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A listed page of the running application."""
-
-    label: str
-    endpoint: str
-    icon: str
-    words: str = ""
-    needs: UseCase | None = None
-    area: str = ""
-
-    def is_open_to(self, actor: Actor) -> bool:
-        return self.needs is None or can_call(actor, self.needs)
-
-
-@dataclass(frozen=True, slots=True)
 class PlaceGroup:
     """Pages under one heading; ``is_folded`` hides them until they are asked for."""
 
     label: str
-    places: tuple[Place, ...]
+    places: tuple[Entry, ...]
     is_folded: bool = False
 
 
 def place_groups(actor: Actor) -> tuple[PlaceGroup, ...]:
     """Return the side column: places that ``actor`` can open, under headings with any."""
-    listed = list(_first_of_areas((at, one) for at, one in _listed() if one.is_open_to(actor)))
+    listed = list(_first_of_areas(one for one in _listed() if one.is_open_to(actor)))
     groups = (
         PlaceGroup(
             heading,
-            tuple(place for at, place in listed if at is heading),
+            tuple(one for one in listed if one.heading is heading),
             is_folded=heading is Heading.TOOLS,
         )
         for heading in Heading
@@ -102,15 +92,13 @@ def place_groups(actor: Actor) -> tuple[PlaceGroup, ...]:
     return tuple(group for group in groups if group.places)
 
 
-def _first_of_areas(
-    listed: Iterable[tuple[Heading | None, Place]],
-) -> Iterator[tuple[Heading | None, Place]]:
+def _first_of_areas(listed: Iterable[Entry]) -> Iterator[Entry]:
     areas: set[str] = set()
-    for at, place in listed:
-        if at is None or place.area not in areas:
-            yield at, place
-        if at is not None and place.area:
-            areas.add(place.area)
+    for entry in listed:
+        if entry.heading is None or entry.area not in areas:
+            yield entry
+        if entry.heading is not None and entry.area:
+            areas.add(entry.area)
 
 
 def area_of(endpoint: str) -> str:
@@ -120,19 +108,19 @@ def area_of(endpoint: str) -> str:
     return next((entry.area for entry in entries if entry.area), "")
 
 
-def all_places() -> tuple[Place, ...]:
+def all_places() -> tuple[Entry, ...]:
     """Return every place of the side column, in its order."""
     listed = tuple(_listed())
-    return tuple(place for heading in Heading for at, place in listed if at is heading)
+    return tuple(one for heading in Heading for one in listed if one.heading is heading)
 
 
-def other_places() -> tuple[Place, ...]:
+def other_places() -> tuple[Entry, ...]:
     """Return the pages that are found by search alone."""
-    return tuple(place for heading, place in _listed() if heading is None)
+    return tuple(one for one in _listed() if one.heading is None)
 
 
 def can_open(actor: Actor, endpoint: str) -> bool:
-    return any(place.endpoint == endpoint and place.is_open_to(actor) for _, place in _listed())
+    return any(one.endpoint == endpoint and one.is_open_to(actor) for one in _listed())
 
 
 def list_of(endpoint: str) -> str:
@@ -154,12 +142,8 @@ def list_endpoint(list_name: str) -> str | None:
     )
 
 
-def _listed() -> Iterator[tuple[Heading | None, Place]]:
+def _listed() -> Iterator[Entry]:
     for name, group in current_app.blueprints.items():
         if isinstance(group, PageGroup):
             for entry in group.entries:
-                endpoint = f"{name}.{entry.view}"
-                yield (
-                    entry.heading,
-                    Place(entry.label, endpoint, entry.icon, entry.words, entry.needs, entry.area),
-                )
+                yield replace(entry, endpoint=f"{name}.{entry.view}")

@@ -288,7 +288,7 @@ def banner_text(switches: Switches, closing: Closing | None, moment: datetime) -
     return Markup(" ").join(sentences)
 
 
-def _is_current(place: navigation.Place) -> bool:
+def _is_current(place: navigation.Entry) -> bool:
     group = place.endpoint.rpartition(".")[0]
     if (request.endpoint or "").startswith(f"{group}."):
         return True

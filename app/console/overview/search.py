@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from flask import Blueprint, current_app, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.frame.navigation import Place, all_places, other_places
+from app.console.frame.navigation import Entry, all_places, other_places
 from app.console.frame.page_layout import page, redirect_to, wants_part
 from app.console.frame.session import actor, ports
 from app.console.people.customers import ORDER_STATUSES
@@ -24,11 +24,11 @@ from app.services.console.search import Hit, HitKind, HitState, search_everythin
 from app.services.inspector.inspect import inspect_token
 from app.web.translation import text
 
-_PLAYGROUND = Place(
+_PLAYGROUND = Entry(
     translatable("Playground"),
-    "playground",
     "terminal",
     translatable("graphql graphiql query api"),
+    endpoint="playground",
 )
 
 
@@ -233,7 +233,7 @@ def _address(endpoint: str, hit: Hit) -> str:
     return url_for(endpoint, key=hit.id)
 
 
-def _places(places: tuple[Place, ...], search_text: str) -> Iterator[Result]:
+def _places(places: tuple[Entry, ...], search_text: str) -> Iterator[Result]:
     """Yield the places with a word that begins with each of the words of ``search_text``."""
     beginnings = search_text.lower().split()
     for place in places:
