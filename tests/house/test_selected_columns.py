@@ -260,7 +260,7 @@ OTHERS = {
     "authorization.session_rights.live_session_in": "joins what two other readers read",
     "inspector.inspect._inspection": "decides about what to_app reads",
     "apps.extensions._extension": "reads a part of what _of_its_app reads",
-    "commerce.checkouts.visible_product": "decides about what to_product reads",
+    "commerce.checkouts.read_line": "decides about what to_product reads",
     "shop.traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
     "console.home.read_setup": "makes no record of a dismissed checklist",
     "shop.settings.read_closing": "makes no record while the storefront is open",

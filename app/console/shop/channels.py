@@ -114,15 +114,6 @@ blueprint = PageGroup(
 )
 
 
-def _country_field() -> SelectField:
-    return SelectField(
-        lazy_text("Country"),
-        choices=country_choices,
-        validate_choice=False,
-        validators=[InputRequired(lazy_text("Choose a country."))],
-    )
-
-
 def country_choices() -> list[tuple[str, str]]:
     """Return the countries by code, sorted by their names."""
     names = [(code, country_label(code)) for code in COUNTRY_NAMES]
@@ -133,7 +124,12 @@ class ChannelForm(EditForm):
     names = {"defaultCountry": "country"}  # noqa: RUF012
     name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
     slug = StringField(lazy_text("Slug"), validators=[InputRequired(lazy_text("Enter a slug."))])
-    country = _country_field()
+    country = SelectField(
+        lazy_text("Country"),
+        choices=country_choices,
+        validate_choice=False,
+        validators=[InputRequired(lazy_text("Choose a country."))],
+    )
 
 
 class NewChannelForm(CreatingForm):

@@ -1,7 +1,7 @@
 """Products, with rules for names, slugs and visibility, and lines of carts and orders."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -85,13 +85,9 @@ def snapshot_of(product: Product) -> dict[str, object]:
     """Return the JSON snapshot of ``product`` for the event of its deletion."""
     price = product.price
     return {
-        "id": product.id,
-        "name": product.name,
-        "slug": product.slug,
-        "description": product.description,
+        **asdict(product),
         "price": None if price is None else price.units,
         "currency": None if price is None else price.currency,
-        "is_published": product.is_published,
         "created_at": product.created_at.isoformat(),
         "updated_at": product.updated_at.isoformat(),
     }

@@ -16,7 +16,7 @@ from app.domain.imports.exports import line_of
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation import OnProgress, ignore_progress
-from app.domain.values.pages import Page, PageRequest, empty_page, every_item, with_items
+from app.domain.values.pages import Page, PageRequest, Range, empty_page, every_item, with_items
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import (
@@ -26,15 +26,16 @@ from app.services.authorization.register import (
     requires_person,
     staff_only,
 )
-from app.services.lists.filters import can_match, contains_text
+from app.services.lists.filters import can_match, contains_text, in_range
 from app.services.lists.paging import Order, columns_for, read_by_keys, read_page, record_from
 
+_log = models.AuditEntry
 _COLUMNS = columns_for(audit.AuditEntry, models.AuditEntry)
-_BY_TIME = (models.AuditEntry.at, models.AuditEntry.id)
+_BY_TIME = (_log.at, _log.id)
 _EXPORTED_AT_ONCE = 500
 _DELETED_AT_ONCE = 1000
 _NO_SYNC = {"synchronize_session": False}
-_IS_LASTING = models.AuditEntry.own_profile == false()
+_IS_LASTING = _log.own_profile == false()
 _ALL = audit.AuditFilter()
 
 
@@ -49,7 +50,7 @@ _NAMED = {
 
 
 def _entries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[audit.AuditEntry, ...]:
-    found = read_by_keys(ports, select(*_COLUMNS), models.AuditEntry.id, keys, _entry)
+    found = read_by_keys(ports, select(*_COLUMNS), _log.id, keys, _entry)
     with ports.database.reading() as session:
         return _with_names(session, found)
 
@@ -70,7 +71,7 @@ def list_entries(
         return empty_page()  # no entry can hold that
     order = Order(_BY_TIME, descending=not filter_.oldest_first)
     with ports.database.reading() as session:
-        whole = select(models.AuditEntry.id).where(*_profile_conditions(filter_))
+        whole = select(_log.id).where(*_profile_conditions(filter_))
         found = read_page(ports, session, _query(filter_), order, page, _entry, whole)
         return with_items(found, _with_names(session, found.items))
 
@@ -79,9 +80,7 @@ def list_entries(
 def show_entry(ports: Ports, actor: Actor, entry_id: int) -> audit.AuditEntry | None:
     """Return the entry of that key; ``None`` for none."""
     with ports.database.reading() as session:
-        row = session.execute(
-            select(*_COLUMNS).where(models.AuditEntry.id == entry_id)
-        ).one_or_none()
+        row = session.execute(select(*_COLUMNS).where(_log.id == entry_id)).one_or_none()
         return None if row is None else _with_names(session, (_entry(row),))[0]
 
 
@@ -128,16 +127,8 @@ def last_change(
     ``None`` without an entry, and for a change by someone else that isn't the caller's business.
     """
     newest = (column.desc() for column in _BY_TIME)
-    of_subject = (
-        models.AuditEntry.subject_type == subject_type,
-        models.AuditEntry.subject_id == subject_id,
-    )
-    columns = (
-        models.AuditEntry.id,
-        models.AuditEntry.at,
-        models.AuditEntry.actor_name,
-        models.AuditEntry.actor_user_id,
-    )
+    of_subject = (_log.subject_type == subject_type, _log.subject_id == subject_id)
+    columns = (_log.id, _log.at, _log.actor_name, _log.actor_user_id)
     with ports.database.reading() as session:
         found = select(*columns).where(*of_subject).order_by(*newest).limit(1)
         row = session.execute(found).one_or_none()
@@ -170,7 +161,7 @@ class Pruned:
 @internal
 def count_before(ports: Ports, actor: Actor, before: datetime) -> int:
     """Return how many entries ``prune_entries`` would delete."""
-    older = select(func.count()).where(models.AuditEntry.at < before)
+    older = select(func.count()).where(_log.at < before)
     with ports.database.reading() as session:
         return session.scalar(older) or 0
 
@@ -210,12 +201,8 @@ def delete_entries(
     ports: Ports, before: datetime, total: int = 0, on_progress: OnProgress = ignore_progress
 ) -> int:
     """Delete the entries from before ``before``, in small transactions; return their number."""
-    old = select(models.AuditEntry.id).where(models.AuditEntry.at < before).order_by(*_BY_TIME)
-    some = (
-        delete(models.AuditEntry)
-        .where(models.AuditEntry.id.in_(old.limit(_DELETED_AT_ONCE)))
-        .returning(models.AuditEntry.id)
-    )
+    old = select(_log.id).where(_log.at < before).order_by(*_BY_TIME)
+    some = delete(_log).where(_log.id.in_(old.limit(_DELETED_AT_ONCE))).returning(_log.id)
     deleted = 0
     while True:
         with ports.database.transaction() as session:
@@ -228,7 +215,7 @@ def delete_entries(
 
 def _lines(ports: Ports, before: datetime) -> Iterator[str]:
     with ports.snapshots.snapshot() as session:
-        older = select(*_COLUMNS).where(models.AuditEntry.at < before).order_by(*_BY_TIME)
+        older = select(*_COLUMNS).where(_log.at < before).order_by(*_BY_TIME)
         rows = session.execute(older.execution_options(yield_per=_EXPORTED_AT_ONCE))
         for row in rows:
             fields = asdict(_entry(row))
@@ -269,37 +256,26 @@ def _query(filter_: audit.AuditFilter) -> Select[*tuple[object, ...]]:
         return query
     newest = (column.desc() for column in _BY_TIME)
     # Bounded: whatever is looked for, the trail is never read from end to end.
-    log = models.AuditEntry
-    near = select(log.id).where(*_conditions(filter_)).order_by(*newest).limit(audit.MAX_SEARCHED)
-    searched = (log.actor_name, log.subject_name, log.address, log.action)
+    near = select(_log.id).where(*_conditions(filter_)).order_by(*newest).limit(audit.MAX_SEARCHED)
+    searched = (_log.actor_name, _log.subject_name, _log.address, _log.action)
     holds_text = or_(*(contains_text(column, text) for column in searched))
-    return query.where(log.id.in_(near), holds_text)
+    return query.where(_log.id.in_(near), holds_text)
 
 
 def _conditions(filter_: audit.AuditFilter) -> list[ColumnElement[bool]]:
     equal = {
-        models.AuditEntry.actor_user_id: filter_.user_id,
-        models.AuditEntry.actor_app_id: filter_.app_id,
-        models.AuditEntry.actor_kind: filter_.actor_kind or None,
-        models.AuditEntry.action: filter_.action or None,
-        models.AuditEntry.subject_type: filter_.subject_type or None,
-        models.AuditEntry.subject_id: filter_.subject_id or None,
+        _log.actor_user_id: filter_.user_id,
+        _log.actor_app_id: filter_.app_id,
+        _log.actor_kind: filter_.actor_kind or None,
+        _log.action: filter_.action or None,
+        _log.subject_type: filter_.subject_type or None,
+        _log.subject_id: filter_.subject_id or None,
     }
     conditions = [column == value for column, value in equal.items() if value is not None]
     if filter_.topic is not None:
-        words = filter_.topic.beginnings
-        conditions.append(
-            or_(
-                *(
-                    models.AuditEntry.action.startswith(f"{word}.", autoescape=True)
-                    for word in words
-                )
-            )
-        )
-    if filter_.since is not None:
-        conditions.append(models.AuditEntry.at >= filter_.since)
-    if filter_.until is not None:
-        conditions.append(models.AuditEntry.at <= filter_.until)
+        words = (f"{word}." for word in filter_.topic.beginnings)
+        conditions.append(or_(*(_log.action.startswith(one, autoescape=True) for one in words)))
+    conditions += in_range(_log.at, Range(filter_.since, filter_.until))
     return [*conditions, *_profile_conditions(filter_)]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlalchemy import ColumnElement, Row, Select, select
 from sqlalchemy.orm import Session
@@ -12,7 +13,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
 from app.domain.commerce import sales
 from app.domain.commerce.money import of_units
-from app.domain.commerce.products import Product, sees_unpublished
+from app.domain.commerce.products import Line, Product, sees_unpublished
 from app.domain.events import CheckoutCreated, CheckoutUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of, parse_global_id
@@ -27,6 +28,8 @@ from app.services.commerce.products import PRODUCT_COLUMNS, PRODUCTS, to_product
 from app.services.lists import paging
 from app.services.lists.filters import is_reached
 from app.services.outbox.publisher import add_event
+
+SomeLine = TypeVar("SomeLine", bound=Line)
 
 CHECKOUTS: Select[*tuple[object, ...]] = select(
     *paging.columns_for(sales.Checkout, models.Checkout, "channel_id"),
@@ -63,12 +66,7 @@ def lines_of(
     found: dict[int, tuple[sales.CheckoutLine, ...]] = {}
     query = _LINES.where(models.CheckoutLine.checkout_id.in_(list(checkout_ids)))
     for row in session.execute(query):
-        line = paging.record_from(
-            sales.CheckoutLine,
-            row,
-            product=visible_product(row, actor),
-            unit_price=of_units(row.unit_price, row.currency),
-        )
+        line = read_line(sales.CheckoutLine, row, actor)
         found[row.checkout_id] = (*found.get(row.checkout_id, ()), line)
     return found
 
@@ -82,12 +80,13 @@ def _to_checkouts(
 
 
 @building_block
-def visible_product(row: NamedRow, actor: Actor) -> Product | None:
-    """Return the product in a row of an outer join, unless deleted or hidden from ``actor``."""
-    if row.product_id is None:
-        return None
-    product = to_product(row)
-    return product if product.is_published or sees_unpublished(actor) else None
+def read_line(kind: type[SomeLine], row: NamedRow, actor: Actor) -> SomeLine:
+    """Return a line with its product in an outer join, unless deleted or hidden from ``actor``."""
+    product = None if row.product_id is None else to_product(row)
+    if product is not None and not (product.is_published or sees_unpublished(actor)):
+        product = None
+    unit_price = of_units(row.unit_price, row.currency)
+    return paging.record_from(kind, row, product=product, unit_price=unit_price)
 
 
 @building_block

@@ -19,7 +19,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.commerce import sales
 from app.domain.commerce.money import of_units, total
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
-from app.domain.values.ids import key_of, parse_key
+from app.domain.values.ids import filtered_keys, key_of, parse_key
 from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.domain.values.text_rules import is_storable
 from app.ports import NamedRow, Ports
@@ -43,19 +43,12 @@ from app.services.commerce.checkouts import (
     lines_of,
     locked_checkout,
     no_such_checkout,
+    read_line,
     token_in,
-    visible_product,
 )
 from app.services.commerce.products import PRODUCT_COLUMNS
 from app.services.lists import paging
-from app.services.lists.filters import (
-    Where,
-    in_range,
-    is_reached,
-    is_searchable,
-    keys_of,
-    nested_condition,
-)
+from app.services.lists.filters import Where, in_range, is_reached, is_searchable, nested_condition
 from app.services.outbox.publisher import add_event
 
 ORDERS: Select[*tuple[object, ...]] = select(
@@ -117,12 +110,7 @@ def _load_lines(
     """Return the lines that meet ``condition`` by order, in one statement."""
     found: dict[int, tuple[sales.OrderLine, ...]] = {}
     for row in session.execute(_LINES.where(condition)):
-        line = paging.record_from(
-            sales.OrderLine,
-            row,
-            product=visible_product(row, actor),
-            unit_price=of_units(row.unit_price, row.currency),
-        )
+        line = read_line(sales.OrderLine, row, actor)
         found[row.order_id] = (*found.get(row.order_id, ()), line)
     return found
 
@@ -519,7 +507,7 @@ def _named(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.number_range is not None:
         yield from in_range(models.Order.id, filter_.number_range)
     if filter_.ids is not None:
-        yield models.Order.id.in_(keys_of(filter_.ids, "Order"))
+        yield models.Order.id.in_(filtered_keys(filter_.ids, "Order"))
 
 
 def _begins_email(text: str) -> ColumnElement[bool]:

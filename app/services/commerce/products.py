@@ -19,7 +19,7 @@ from app.domain.commerce import products
 from app.domain.commerce.money import CURRENCY, Money, of_units, price, price_problem, units_within
 from app.domain.events import ProductCreated, ProductDeleted, ProductUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.ids import key_of
+from app.domain.values.ids import filtered_keys, key_of
 from app.domain.values.inputs import ABSENT, Absent
 from app.domain.values.pages import Page, PageRequest, Range, empty_page
 from app.domain.values.text_rules import prose_problem
@@ -35,7 +35,6 @@ from app.services.lists.filters import (
     Where,
     in_range,
     is_searchable,
-    keys_of,
     limit_values,
     nested_condition,
 )
@@ -394,7 +393,7 @@ def _conditions(filter_: ProductFilter) -> Iterator[ColumnElement[bool]]:
     if filter_.search:
         yield models.Product.folded.contains(fold(filter_.search), autoescape=True)
     if filter_.ids is not None:
-        yield models.Product.id.in_(keys_of(filter_.ids, "Product"))
+        yield models.Product.id.in_(filtered_keys(filter_.ids, "Product"))
     if filter_.slugs is not None:
         slugs = filter(is_searchable, limit_values(filter_.slugs, "slugs"))
         yield models.Product.slug.in_(list(slugs))

@@ -28,7 +28,6 @@ from sqlalchemy.sql.expression import ColumnOperators, SQLColumnExpression
 
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.ids import key_of
 from app.domain.values.pages import Range
 from app.domain.values.text_rules import is_storable
 from app.services.authorization.register import building_block
@@ -128,12 +127,6 @@ def in_range(
         yield column >= bounds.gte
     if bounds.lte is not None:
         yield column <= bounds.lte
-
-
-@building_block
-def keys_of(ids: Sequence[str], type_name: str) -> list[int]:
-    """Return the keys in global ids of ``type_name``; refuses too many, and other ids."""
-    return [key_of(id_, type_name, field="ids") for id_ in limit_values(ids, "ids")]
 
 
 @building_block
