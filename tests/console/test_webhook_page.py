@@ -54,7 +54,7 @@ DISABLED = replace(
 
 
 def page_of(hook: ListedWebhook, dialog: str = "") -> WebhookPage:
-    return make_webhook_page(hook, [], NOW, WebhookDialog(dialog))
+    return make_webhook_page(hook, [], NOW, WebhookDialog(dialog), {})
 
 
 def facts_of(hook: ListedWebhook) -> dict[str, str]:
@@ -195,10 +195,11 @@ def test_facts_name_signing_and_identifier() -> None:
 
 
 def test_latest_deliveries_have_their_cause() -> None:
-    (row,) = make_webhook_page(HOOK, [FAILED], NOW).latest
+    (row,) = make_webhook_page(HOOK, [FAILED], NOW, WebhookDialog(), {}).latest
     assert (row.result, row.status) == ("503 Service Unavailable", "Failed")
     named = replace(FAILED, object_id="id")
-    (row,) = make_webhook_page(HOOK, [named], NOW, names={"id": ObjectName("Bowl")}).latest
+    names = {"id": ObjectName("Bowl")}
+    (row,) = make_webhook_page(HOOK, [named], NOW, WebhookDialog(), names).latest
     assert (row.title, row.event) == ("Bowl", "Product created")
 
 
@@ -251,7 +252,7 @@ def test_deleting_counts_waiting_deliveries(waiting: int, hint: str) -> None:
 def test_sample_event_is_one_of_those_subscribed() -> None:
     dialog = WebhookDialog("test", EventType.ORDER_CREATED.value)
     hook = replace(HOOK, events=(EventType.ORDER_PAID, EventType.ORDER_CREATED))
-    samples = make_webhook_page(hook, [], NOW, dialog).samples
+    samples = make_webhook_page(hook, [], NOW, dialog, {}).samples
     assert [(one.label, one.is_chosen) for one in samples] == [
         ("Order paid", False),
         ("Order created", True),
@@ -260,5 +261,5 @@ def test_sample_event_is_one_of_those_subscribed() -> None:
 
 def test_sample_of_a_webhook_for_all_events_can_be_any() -> None:
     hook = replace(HOOK, events=(EventType.ANY_EVENTS,))
-    samples = make_webhook_page(hook, [], NOW, WebhookDialog("test")).samples
+    samples = make_webhook_page(hook, [], NOW, WebhookDialog("test"), {}).samples
     assert [one.value for one in samples] == [event.value for event in EVENTS]

@@ -192,7 +192,6 @@ VIEWS = {
 
 _SHOWN_EVENTS = 1
 _UNNAMED = translatable("Unnamed webhook")
-_NO_NAMES: Mapping[str, ObjectName] = {}
 _DAY = timedelta(days=1)
 
 
@@ -215,9 +214,6 @@ class WebhookDialog:
     event: str = ""
     object: str = ""
     problem: str = ""
-
-
-NO_DIALOG = WebhookDialog()
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +250,8 @@ def make_webhook_page(
     hook: ListedWebhook,
     latest: Iterable[DeliveryLine],
     now: datetime,
-    dialog: WebhookDialog = NO_DIALOG,
-    names: Mapping[str, ObjectName] = _NO_NAMES,
+    dialog: WebhookDialog,
+    names: Mapping[str, ObjectName],
 ) -> WebhookPage:
     return WebhookPage(
         name=hook.name or text(_UNNAMED),

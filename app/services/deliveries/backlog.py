@@ -24,7 +24,7 @@ from app.services.authorization.register import building_block, internal, requir
 from app.services.deliveries.dispatch import IS_DUE, due_parameters, oldest_waiting_for_worker
 from app.services.lists.paging import columns_for, count_up_to, record_from
 
-MAX_LISTED = 50
+_MAX_LISTED = 50
 """Webhooks that figures are given of: those with most waiting."""
 
 
@@ -53,9 +53,7 @@ class EndpointBacklog:
 
 
 @internal
-def read_endpoint_backlogs(
-    ports: Ports, actor: Actor, *, limit: int = MAX_LISTED
-) -> tuple[EndpointBacklog, ...]:
+def read_endpoint_backlogs(ports: Ports, actor: Actor) -> tuple[EndpointBacklog, ...]:
     """Return the webhooks with most deliveries waiting; one statement by indexes of these.
 
     Those that fail come first and paused ones last, so that none of these hides them.
@@ -80,7 +78,7 @@ def read_endpoint_backlogs(
         select(some, models.App.name.label("app_name"))
         .join(models.App, models.App.id == some.c.app_id)
         .order_by(*by_urgency, (some.c.due + some.c.retrying).desc(), some.c.id)
-        .limit(limit)
+        .limit(_MAX_LISTED)
     )
     with ports.database.reading() as session:
         return tuple(_backlog(row, now) for row in session.execute(query))

@@ -119,20 +119,15 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
 
 @requires_person(Permission.MANAGE_APPS)
 def show_latest_delivery(
-    ports: Ports, actor: Actor, webhook_id: int, event: EventType, subject_id: int | None = None
+    ports: Ports, actor: Actor, webhook_id: int, event: EventType
 ) -> DeliveryDetails | None:
-    """Return the newest delivery of something that really happened: to hold a dry run against.
-
-    ``subject_id`` narrows it to one object, by key (``DryRun.subject_id``).
-    """
+    """Return the newest delivery of something that really happened: to hold a dry run against."""
     query = select(models.Delivery.id).where(
         models.Delivery.webhook_id == webhook_id,
         models.Delivery.event == event.value,
         models.Delivery.note_id.is_not(None),
         models.Delivery.payload != "",
     )
-    if subject_id is not None:
-        query = query.where(models.Delivery.subject_id == subject_id)
     with ports.database.reading() as session:
         key = session.scalar(query.order_by(models.Delivery.id.desc()).limit(1))
     return None if key is None else show_delivery_details(ports, actor, key)

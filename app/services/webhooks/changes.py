@@ -4,7 +4,7 @@ A limited app token can't subscribe to events that carry links of accounts it ha
 for.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -151,9 +151,7 @@ def create_webhook(
             app_within_reach(session, actor, owner, "app")
             _require_own_events(actor, webhook)
             created = replace(webhook, id=store_webhook(ports, session, webhook))
-            _audit(
-                ports, actor, session, "webhook.create", created, {}, webhooks.facts_of(created)
-            )
+            _audit(ports, actor, session, "webhook.create", None, created)
             return created
     except IntegrityError:
         raise Refused(_UNIQUE) from None
@@ -166,7 +164,7 @@ def _keeps_links(
         return ""
     found, argument = _select_webhook(actor, webhook_id, identifier)
     with ports.database.reading() as session:
-        before = _single_webhook(ports, session, session.scalars(found).all(), argument)
+        _, before = _read_webhook(ports, session, found, argument)
     if not _carries_links((*before.events, *_events(ports, before, input_))):
         return ""
     if input_ == WebhookInput(is_paused=False):
@@ -199,29 +197,20 @@ def update_webhook(
     found, argument = _select_webhook(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         # The query is read against the schema before anything is locked.
-        webhook = _single_webhook(ports, session, session.scalars(found).all(), argument)
+        _, webhook = _read_webhook(ports, session, found, argument)
         require_webhook_within_reach(session, actor, webhook.id)
     _applied(ports, webhook, input_)
     try:
         with ports.database.transaction() as session:
             app_within_reach(session, actor, webhook.app_id, argument)
-            stored = session.scalars(found.with_for_update()).all()
-            before = _single_webhook(ports, session, stored, argument)
+            stored, before = _read_webhook(ports, session, found.with_for_update(), argument)
             require_within_limit(actor, before, argument)
             require_unchanged(input_.seen, webhooks.editable_facts(before))
             after = _applied(ports, before, input_)
             after = replace(after, saver=next_saver(actor, before, after))
             _require_own_events(actor, after)
-            change_webhook(ports, session, stored[0], before, after)
-            _audit(
-                ports,
-                actor,
-                session,
-                "webhook.update",
-                after,
-                webhooks.facts_of(before),
-                webhooks.facts_of(after),
-            )
+            change_webhook(ports, session, stored, before, after)
+            _audit(ports, actor, session, "webhook.update", before, after)
     except IntegrityError:
         raise Refused(_UNIQUE) from None
     if before.is_paused and not after.is_paused:
@@ -240,17 +229,16 @@ def delete_webhook(
     """
     found, argument = _select_webhook(actor, webhook_id, identifier)
     with ports.database.reading() as session:
-        known = _single_webhook(ports, session, session.scalars(found).all(), argument)
+        _, known = _read_webhook(ports, session, found, argument)
         require_webhook_within_reach(session, actor, known.id)
     require_within_limit(actor, known, argument)
     remove_deliveries(ports, models.Delivery.webhook_id == known.id)
     with ports.database.transaction() as session:
-        stored = session.scalars(found.with_for_update()).all()
-        webhook = _single_webhook(ports, session, stored, argument)
+        stored, webhook = _read_webhook(ports, session, found.with_for_update(), argument)
         require_within_limit(actor, webhook, argument)
         require_webhook_within_reach(session, actor, webhook.id)
-        session.delete(stored[0])
-        _audit(ports, actor, session, "webhook.delete", webhook, webhooks.facts_of(webhook), {})
+        session.delete(stored)
+        _audit(ports, actor, session, "webhook.delete", webhook, None)
         return webhook
 
 
@@ -289,15 +277,17 @@ def _select_webhook(
     return query.where(models.Webhook.app_id == actor.app_id) if actor.is_app else query, argument
 
 
-def _single_webhook(
-    ports: Ports, session: Session, stored: Sequence[models.Webhook], argument: str
-) -> webhooks.Webhook:
+def _read_webhook(
+    ports: Ports, session: Session, query: Select[models.Webhook], argument: str
+) -> tuple[models.Webhook, webhooks.Webhook]:
+    """Return the webhook of ``query``, as it is stored and as its value; refuse none and two."""
+    stored = session.scalars(query).all()
     if not stored:
         raise Refused(Problem("NOT_FOUND", _NOT_FOUND, argument))
     if len(stored) > 1:
         message = "Several apps have a webhook with this identifier. Use the webhook's ID."
         raise Refused(Problem("GRAPHQL_ERROR", message, argument))
-    return read_webhooks(ports, session, stored)[0]
+    return stored[0], read_webhooks(ports, session, stored)[0]
 
 
 def _applied(ports: Ports, before: webhooks.Webhook, input_: WebhookInput) -> webhooks.Webhook:
@@ -370,16 +360,18 @@ def _audit(
     actor: Actor,
     session: Session,
     action: str,
-    webhook: webhooks.Webhook,
-    before: Mapping[str, object],
-    after: Mapping[str, object],
+    before: webhooks.Webhook | None,
+    after: webhooks.Webhook | None,
 ) -> None:
+    facts = [{} if side is None else webhooks.facts_of(side) for side in (before, after)]
     sides = [
         {name: _recorded(name, value) for name, value in side.items()}
-        for side in differing(before, after)
+        for side in differing(*facts)
     ]
-    label = webhook.name or masked_url(webhook.target_url)
-    record(ports, actor, session, Change(action, "Webhook", webhook.id, label, *sides))
+    webhook = after or before
+    if webhook is not None:
+        label = webhook.name or masked_url(webhook.target_url)
+        record(ports, actor, session, Change(action, "Webhook", webhook.id, label, *sides))
 
 
 def _recorded(name: str, value: object) -> object:
