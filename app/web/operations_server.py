@@ -32,6 +32,7 @@ from app.domain.values.installation import (
     PortUnavailable,
     Unreachable,
 )
+from app.domain.values.times import seconds_since
 from app.ports import Ports, monitoring
 from app.services.deliveries.backlog import EndpointBacklog
 from app.services.operations.background_work import read_backlog
@@ -182,18 +183,13 @@ def _endpoint_measurements(
     )
     if endpoint.paused_since is not None:
         number = endpoint.due + endpoint.retrying
-        paused = max(0.0, (now - endpoint.paused_since).total_seconds())
         states = (("paused", number, max(endpoint.oldest_due, endpoint.oldest_retrying)),)
-        yield monitoring.WEBHOOK_PAUSED, paused, labels
+        yield monitoring.WEBHOOK_PAUSED, seconds_since(endpoint.paused_since, now), labels
     for state, number, seconds in states:
         yield monitoring.WEBHOOK_DELIVERIES, number, (*labels, state)
         yield monitoring.WEBHOOK_OLDEST, seconds, (*labels, state)
     if endpoint.failing_since is not None and endpoint.paused_since is None:
-        yield (
-            monitoring.WEBHOOK_FAILING,
-            max(0.0, (now - endpoint.failing_since).total_seconds()),
-            labels,
-        )
+        yield monitoring.WEBHOOK_FAILING, seconds_since(endpoint.failing_since, now), labels
 
 
 class _Handler(WSGIRequestHandler):

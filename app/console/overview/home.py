@@ -164,7 +164,7 @@ def _summary(items: int, checklist: Checklist | None) -> str:
 
 def _webhook_item(webhook: FailingWebhook, now: datetime) -> AttentionItem:
     values = {"name": webhook.name or text(_UNNAMED), "app": webhook.app_name}
-    if webhook.is_disabled:
+    if webhook.disabled_reason:
         title = formatting.html_text("Webhook “{name}” ({app}) is disabled.", **values)
         detail = reason_text(webhook.disabled_reason)
     else:
@@ -387,8 +387,8 @@ def _delivery_statistics(day: DeliveryDay | None) -> Iterable[Statistic]:
         return
     slowest = formatting.html_text(
         "Slowest: {app}, {duration}",
-        app=day.times.slowest.app_name,
-        duration=formatting.milliseconds(1000 * day.times.slowest.duration),
+        app=day.times.slowest_app,
+        duration=formatting.milliseconds(1000 * day.times.slowest),
     )
     median = formatting.milliseconds(1000 * day.times.median)
     yield Statistic(text("Median response time"), median, slowest)

@@ -41,22 +41,12 @@ class DeliveryHour:
 
 
 @dataclass(frozen=True, slots=True)
-class SlowestEndpoint:
-    """The slowest of some answers, in seconds, and whose it was."""
-
-    duration: float
-    webhook_id: int
-    webhook_name: str
-    app_name: str
-
-
-@dataclass(frozen=True, slots=True)
 class ResponseTimes:
-    """How long endpoints took to answer, in seconds: of the last ``answers`` of the last day."""
+    """How long endpoints took to answer, in seconds, and the app whose endpoint was slowest."""
 
-    answers: int
     median: float
-    slowest: SlowestEndpoint
+    slowest: float
+    slowest_app: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,11 @@ def span_edges(now: datetime, step: timedelta, number: int) -> tuple[datetime, .
     return tuple((last - place * step).astimezone(UTC) for place in places)
 
 
+def seconds_since(moment: datetime | None, now: datetime) -> float:
+    """Return how long ago ``moment`` was; 0 if there is none, or another clock is ahead."""
+    return 0.0 if moment is None else max(0.0, (now - moment).total_seconds())
+
+
 def date_in_words(moment: datetime) -> str:
     """Return ``moment``, which is in UTC, with minutes and its zone."""
     return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -19,6 +19,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import CATCH_UP_RATE, MOST_ATTEMPTS_RELEASED
 from app.domain.urls.web_urls import masked_url
 from app.domain.values.pages import MAX_COUNTED
+from app.domain.values.times import seconds_since
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import building_block, internal, requires_person
 from app.services.deliveries.dispatch import IS_DUE, due_parameters, oldest_waiting_for_worker
@@ -85,16 +86,13 @@ def read_endpoint_backlogs(ports: Ports, actor: Actor) -> tuple[EndpointBacklog,
 
 
 def _backlog(row: NamedRow, now: datetime) -> EndpointBacklog:
-    def age(since: datetime | None) -> float:
-        return 0.0 if since is None else max(0.0, (now - since).total_seconds())
-
     return record_from(
         EndpointBacklog,
         row,
         webhook_id=row.id,
         webhook_name=row.name or masked_url(row.target_url),
-        oldest_due=age(row.due_since),
-        oldest_retrying=age(row.retrying_since),
+        oldest_due=seconds_since(row.due_since, now),
+        oldest_retrying=seconds_since(row.retrying_since, now),
         paused_since=row.paused_at,
     )
 

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import bindparam, func, literal, or_, select, update
 
 from app import models
 from app.domain.authorization.actor import Actor
+from app.domain.values.times import seconds_since
 from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.services.authorization.register import building_block, internal
@@ -121,10 +123,7 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
     with ports.database.reading() as session:
         events, mails, logouts, logout_since = session.execute(query).one()
     waiting = read_waiting(ports, MAX_COUNTED)
-
-    def age(since: datetime | None) -> float:
-        return 0.0 if since is None else max(0.0, (now - since).total_seconds())
-
+    age = partial(seconds_since, now=now)
     return Backlog(
         Waiting(waiting.due, age(waiting.due_since)),
         age(waiting.held_up_since),

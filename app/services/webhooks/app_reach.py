@@ -11,6 +11,7 @@ webhook would be sent what its saver couldn't read must be confirmed.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NoReturn
 
 from sqlalchemy import ColumnElement, Select, and_, not_, select, true
 from sqlalchemy.orm import Session
@@ -42,14 +43,6 @@ def require_within_limit(actor: Actor, webhook: webhooks.Webhook, field: str = "
         "app that isn't limited."
     )
     raise Refused(Problem("INVALID", message, field))
-
-
-def _visible_webhook(actor: Actor, webhook: webhooks.Webhook) -> webhooks.Webhook:
-    """``webhook`` as ``actor`` may see it: without secrets for a token that may not change it."""
-    if webhooks.is_within_limit(actor, webhook.saver):
-        return webhook
-    hidden: Mapping[str, str] = dict.fromkeys(webhook.header_names, REDACTED)
-    return replace(webhook, reveal=str, reveal_headers=partial(dict, hidden))
 
 
 @building_block
@@ -150,26 +143,21 @@ def seen_webhook(
 ) -> webhooks.Webhook:
     """Return ``webhook`` of an app with the permissions ``of_app`` as ``actor`` may see it.
 
-    People who lack one of them see neither secret nor headers, nor keys in the URL.
+    People who lack one of them see neither secret nor headers, nor keys in the URL. A token that
+    can't change it sees no secrets.
     """
     lacking = webhooks.lacking_of_app(actor, of_app)
+    if not lacking and webhooks.is_within_limit(actor, webhook.saver):
+        return webhook
     if not lacking:
-        return _visible_webhook(actor, webhook)
-    denied = webhooks.app_permissions_denied(lacking)
+        hidden: Mapping[str, str] = dict.fromkeys(webhook.header_names, REDACTED)
+        return replace(webhook, reveal=str, reveal_headers=partial(dict, hidden))
 
-    def deny() -> str:
-        raise denied
+    def deny() -> NoReturn:
+        raise webhooks.app_permissions_denied(lacking)
 
-    def deny_headers() -> dict[str, str]:
-        raise denied
-
-    return replace(
-        webhook,
-        lacking=lacking,
-        target_url=masked_url(webhook.target_url),
-        reveal=deny,
-        reveal_headers=deny_headers,
-    )
+    url = masked_url(webhook.target_url)
+    return replace(webhook, lacking=lacking, target_url=url, reveal=deny, reveal_headers=deny)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,10 +71,6 @@ class FailingWebhook:
     disabled_reason: str
     last_status: int | None
 
-    @property
-    def is_disabled(self) -> bool:
-        return bool(self.disabled_reason)
-
 
 @requires(Permission.MANAGE_APPS)
 def list_failing_webhooks(
