@@ -9,15 +9,7 @@ from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.commerce.channels import Channel, ChannelChanges, NewChannel
 from app.domain.values.ids import to_global_id
 from app.domain.values.inputs import ABSENT
-from app.services.commerce.channels import (
-    ChannelUse,
-    create_channel,
-    delete_channel,
-    find_by_slug,
-    list_channels,
-    show_channel_use,
-    update_channel,
-)
+from app.services.commerce import channels
 from app.web.installation import operator
 
 command = Group(
@@ -56,15 +48,14 @@ _COLUMNS: tuple[Column[Channel], ...] = (
 def create(slug: str, *, name: str, currency: str, country: str, inactive: bool) -> None:
     """Create a channel."""
     new = NewChannel(name, slug, currency.upper(), country.upper(), is_active=not inactive)
-    output().show_item(create_channel(*operator(), new), _COLUMNS)
+    output().show_item(channels.create_channel(*operator(), new), _COLUMNS)
 
 
 @command.command("list", examples=[("flask channel list --json", "for a script")])
 @fields_option(_COLUMNS)
 def list_() -> None:
     """List channels by slug."""
-    channels = list_channels(*operator())
-    output().rows(channels, _COLUMNS, empty="No channels.")
+    output().rows(channels.list_channels(*operator()), _COLUMNS, empty="No channels.")
 
 
 @command.command(
@@ -91,7 +82,7 @@ def update(
         country=ABSENT if country is None else country.upper(),
         is_active=ABSENT if active is None else active,
     )
-    output().show_item(update_channel(*operator(), _id(slug), changes), _COLUMNS)
+    output().show_item(channels.update_channel(*operator(), _id(slug), changes), _COLUMNS)
 
 
 @command.command(
@@ -111,18 +102,20 @@ def delete(slug: str, *, target: str | None, yes: bool) -> None:
     """
     channel_id = _id(slug)
     target_id = None if target is None else _id(target)
-    used = show_channel_use(*operator(), channel_id)
+    used = channels.show_channel_use(*operator(), channel_id)
     confirm_action(f"Delete channel {slug}?{_consequences(used, target)}", yes=yes)
     output().show_item(
-        delete_channel(*operator(), channel_id, target_id), _COLUMNS, f"Deleted channel {slug}."
+        channels.delete_channel(*operator(), channel_id, target_id),
+        _COLUMNS,
+        f"Deleted channel {slug}.",
     )
 
 
 def _id(slug: str) -> str:
-    return to_global_id("Channel", find_by_slug(*operator(), slug).id)
+    return to_global_id("Channel", channels.find_by_slug(*operator(), slug).id)
 
 
-def _consequences(used: ChannelUse, target: str | None) -> str:
+def _consequences(used: channels.ChannelUse, target: str | None) -> str:
     """Return what a deletion means for what is in the channel, with a space before it."""
     orders, carts, groups = used.orders, used.carts, used.groups
     there = f"deleted with it: {carts}" if target is None else f"moved to {target}: {carts}"

@@ -3,11 +3,12 @@
 Each root field has its own loaders: a mutation must see the changes of the one before it.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from graphql import GraphQLResolveInfo
 
@@ -128,14 +129,7 @@ class AccountLoader:
         self._owners = owners
         self._users: dict[int, User] = {}
         self._listed = ListedKeys()
-        self._public: dict[int, Metadata] = {}
-        self._private: dict[int, Metadata] = {}
-        self._addresses: dict[int, tuple[Address, ...]] = {}
-        self._address_public: dict[int, Metadata] = {}
-        self._address_private: dict[int, Metadata] = {}
-        self._notes: dict[int, str] = {}
-        self._references: dict[int, str] = {}
-        self._factors: dict[int, tuple[ListedFactor, ...]] = {}
+        self._loaded: dict[Callable[..., object], dict[int, Any]] = defaultdict(dict)
 
     def add_users(self, info: GraphQLResolveInfo, users: Iterable[User]) -> None:
         """Note users of the lists at the field of ``info``, which the caller can see."""
@@ -156,25 +150,23 @@ class AccountLoader:
 
     def public_metadata(self, user: User) -> Metadata:
         """Return it; raises ``PermissionDenied`` as ``public_metadata_of_users`` does."""
-        return self._load(user, self._public, public_metadata_of_users, self._proven) or {}
+        return self._load(user, public_metadata_of_users, self._proven) or {}
 
     def private_metadata(self, user: User) -> Metadata:
         """Return it; raises ``PermissionDenied`` as ``private_metadata_of_users`` does."""
-        return self._load(user, self._private, private_metadata_of_users) or {}
+        return self._load(user, private_metadata_of_users) or {}
 
     def addresses(self, user: User) -> tuple[Address, ...]:
         """Return them; raises ``PermissionDenied`` as ``addresses_of_users`` does."""
-        return self._load(user, self._addresses, addresses_of_users, self._proven) or ()
+        return self._load(user, addresses_of_users, self._proven) or ()
 
     def address_metadata(self, address: Address) -> Metadata:
         """Return the public metadata; raises as ``public_metadata_of_addresses`` does."""
-        return self._load_address(
-            address, self._address_public, public_metadata_of_addresses, self._proven
-        )
+        return self._load_address(address, public_metadata_of_addresses, self._proven)
 
     def private_address_metadata(self, address: Address) -> Metadata:
         """Return the private metadata; raises as ``private_metadata_of_addresses`` does."""
-        return self._load_address(address, self._address_private, private_metadata_of_addresses)
+        return self._load_address(address, private_metadata_of_addresses)
 
     def keep_address(self, address: Address) -> None:
         """Load what the caller sees of an address that is deleted next."""
@@ -184,13 +176,11 @@ class AccountLoader:
 
     def note(self, user: User) -> str | None:
         """Return it; raises ``PermissionDenied`` as ``notes_of_users`` does."""
-        return self._load(user, self._notes, notes_of_users) or None
+        return self._load(user, notes_of_users) or None
 
     def external_reference(self, user: User) -> str | None:
         """Return it; raises ``PermissionDenied`` as ``external_references_of_users`` does."""
-        return (
-            self._load(user, self._references, external_references_of_users, self._proven) or None
-        )
+        return self._load(user, external_references_of_users, self._proven) or None
 
     def keep(self, user: User) -> None:
         """Load what the caller sees of ``user``, who is deleted next."""
@@ -205,25 +195,25 @@ class AccountLoader:
 
     def keep_registered(self, user: User, metadata: Metadata) -> None:
         """Note what a user has who is shown without being read."""
-        self._public[user.id] = dict(sorted(metadata.items()))
-        self._references[user.id] = ""
+        self._loaded[public_metadata_of_users][user.id] = dict(sorted(metadata.items()))
+        self._loaded[external_references_of_users][user.id] = ""
 
     def keep_reference(self, user: User, external_reference: str) -> None:
         """Note the external reference of a deleted user, if the caller saw it."""
         if sees_account(self._actor, user, self._proven):
-            self._references[user.id] = external_reference
+            self._loaded[external_references_of_users][user.id] = external_reference
 
     def second_factors(self, user: User) -> tuple[ListedFactor, ...]:
         """Return them; raises ``PermissionDenied`` as ``second_factors_of_users`` does."""
-        return self._load(user, self._factors, second_factors_of_users, self._owners) or ()
+        return self._load(user, second_factors_of_users, self._owners) or ()
 
     def _load_address(
         self,
         address: Address,
-        loaded: dict[int, Metadata],
         read: Callable[..., Mapping[int, Metadata]],
         *proven: Collection[int],
     ) -> Metadata:
+        loaded: dict[int, Metadata] = self._loaded[read]
         if address.id not in loaded:
             keys = dict.fromkeys((address.id, *self._addresses_like(address)))
             missing = [key for key in keys if key not in loaded][:MAX_AT_ONCE]
@@ -234,7 +224,7 @@ class AccountLoader:
     def _addresses_like(self, address: Address) -> Iterator[int]:
         """Yield the loaded addresses that callers see who see ``address``."""
         owner = self._users.get(address.user_id)
-        for user_id, addresses in self._addresses.items():
+        for user_id, addresses in self._loaded[addresses_of_users].items():
             other = self._users.get(user_id)
             is_like = (
                 owner is not None
@@ -246,12 +236,9 @@ class AccountLoader:
                 yield from (one.id for one in addresses)
 
     def _load(
-        self,
-        user: User,
-        loaded: dict[int, Loaded],
-        read: Callable[..., Mapping[int, Loaded]],
-        *proven: Collection[int],
+        self, user: User, read: Callable[..., Mapping[int, Loaded]], *proven: Collection[int]
     ) -> Loaded | None:
+        loaded: dict[int, Loaded] = self._loaded[read]
         if user.id not in loaded:
             # Callers who see one of the customers, or of the staff, see them all.
             others = self._users.values() if user.id in self._users else ()
@@ -351,8 +338,7 @@ class ChannelLoader:
     def __init__(self, ports: Ports, actor: Actor) -> None:
         self._ports = ports
         self._actor = actor
-        self._public: dict[int, Metadata] = {}
-        self._private: dict[int, Metadata] = {}
+        self._loaded: dict[Callable[..., object], dict[int, Any]] = defaultdict(dict)
 
     @cached_property
     def _channels(self) -> tuple[Channel, ...]:
@@ -381,18 +367,18 @@ class ChannelLoader:
 
     def public_metadata(self, channel: Channel) -> Metadata:
         """Return it; empty for a deleted channel."""
-        return self._metadata(channel, self._public, public_metadata_of_channels)
+        return self._metadata(channel, public_metadata_of_channels)
 
     def private_metadata(self, channel: Channel) -> Metadata:
         """Return it; raises ``PermissionDenied`` as ``private_metadata_of_channels`` does."""
-        return self._metadata(channel, self._private, private_metadata_of_channels)
+        return self._metadata(channel, private_metadata_of_channels)
 
     def _metadata(
         self,
         channel: Channel,
-        loaded: dict[int, Metadata],
         read: Callable[[Ports, Actor, Collection[int]], Mapping[int, Metadata]],
     ) -> Metadata:
+        loaded: dict[int, Metadata] = self._loaded[read]
         if channel.id not in loaded:
             keys = {channel.id, *(one.id for one in self._channels)}
             found = read(self._ports, self._actor, sorted(keys))

@@ -24,15 +24,6 @@ from app.console.frame.assets import state_icon
 from app.console.frame.errors import register_console_errors, run_again_if_stale, to_sign_in
 from app.console.frame.formatting import FILTERS, html_text, use_time_zone
 from app.console.frame.forms import field_attributes
-from app.console.frame.page_layout import (
-    HEADERS,
-    chosen_language,
-    frame_values,
-    keep_language,
-    own_path,
-    page,
-    redirect_to,
-)
 from app.console.frame.permissions import by_area, dashed_note
 from app.console.frame.reauthentication import proved_first
 from app.console.frame.submissions import PROOFS, keep_console_answer
@@ -199,7 +190,7 @@ def mount_console(app: Flask) -> None:
             app.view_functions[endpoint] = answered_once(
                 proved_first(run_again_if_stale(view)), _counts
             )
-    app.add_url_rule("/", "front", lambda: redirect_to("console.home.index"))
+    app.add_url_rule("/", "front", lambda: page_layout.redirect_to("console.home.index"))
 
 
 def make_console() -> Blueprint:
@@ -208,7 +199,7 @@ def make_console() -> Blueprint:
     console.before_request(guard)
     console.after_request(add_headers)
     console.teardown_request(lambda _error: use_time_zone(None))
-    console.context_processor(frame_values)
+    console.context_processor(page_layout.frame_values)
     register_console_errors(console)
     console.after_request(keep_console_answer)
     for group in PAGES:
@@ -245,13 +236,13 @@ def guard() -> BaseResponse | None:
         if endpoint not in OPEN:
             return to_sign_in()
     elif session.caller().access in _STOPPED and endpoint not in WORTHLESS_TOO:
-        return page(
+        return page_layout.page(
             "session_restricted.html",
             HTTPStatus.FORBIDDEN,
             sign_in_options=show_sign_in_options(session.ports(), session.actor()),
             linked=show_own_sign_in_methods(session.ports(), session.actor()).providers,
             is_by_passkey=session.is_by_passkey(),
-            next_path=own_path(request.full_path.rstrip("?")),
+            next_path=page_layout.own_path(request.full_path.rstrip("?")),
         )
     else:
         session.record_activity()
@@ -275,7 +266,7 @@ def _language() -> str:
     """Return the language of the page, as docs/translations.md has it."""
     if not session.is_signed_in():
         return (
-            chosen_language()
+            page_layout.chosen_language()
             or browser_language()
             or shipped_tag(show_default_language(session.ports(), anonymous_actor()))
             or ENGLISH
@@ -286,7 +277,7 @@ def _language() -> str:
 def add_headers(answer: Response) -> Response:
     """Forbid caching and framing of every page, and remember changes and the language."""
     session.remember_change(session.ports(), answer)
-    keep_language(answer)
-    for name, value in HEADERS:
+    page_layout.keep_language(answer)
+    for name, value in page_layout.HEADERS:
         answer.headers.setdefault(name, value)
     return answer

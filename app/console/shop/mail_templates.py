@@ -19,24 +19,8 @@ from app.console.frame.submissions import (
     entered_fields,
     redirect_with_entered,
 )
+from app.console.shop import mail_previews
 from app.console.shop.emails import SUBJECTS, subject_of
-from app.console.shop.mail_previews import (
-    MailPreview,
-    can_preview_as,
-    for_reader,
-    framed_email,
-    invalid_lines,
-    make_mail_preview,
-    readers_sentence,
-    refused_preview,
-    sample_reader,
-    search_reader,
-    sent_test_message,
-    typed_customer,
-    unsent_pill,
-    with_frame,
-    with_lines,
-)
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
 from app.domain.authorization.permissions import Permission
 from app.domain.mails import own_templates
@@ -129,7 +113,7 @@ def make_template_groups(
                     text(KIND_LABELS[kind]),
                     tuple(found) or (_default_use(),),
                     last.get(kind.value),
-                    unsent_pill(last.get(kind.value)),
+                    mail_previews.unsent_pill(last.get(kind.value)),
                 )
                 for kind, found in uses.items()
                 if subject_of(kind) == subject
@@ -159,7 +143,9 @@ def _template_values(
         "label": text(KIND_LABELS[kind]),
         "language": language,
         "state": _state(current, mail_templates.template_for(entries, kind, language)),
-        "readers": readers_sentence(kind, language, entries, details.default_language),
+        "readers": mail_previews.readers_sentence(
+            kind, language, entries, details.default_language
+        ),
         "fault": _described(details.fault or (current.fault if current else None)),
         "languages": [
             LanguageChoice(label, _address(kind, code), code == language, code in in_use)
@@ -313,13 +299,13 @@ def framed(kind: str) -> BaseResponse:
     if entered is not None:
         form = _form(entered)
         language, template = _language(form), form.template()
-        reader = sample_reader(search_reader(of, form.typed_customer))
+        reader = mail_previews.sample_reader(mail_previews.search_reader(of, form.typed_customer))
     elif "entered" in request.args:
         abort(404)
     else:
         language, template = request.args.get("language", ""), _wanted(of).template
     mail = mail_templates.preview_template(ports(), actor(), of, language, template, reader)
-    return framed_email(mail.html, mail.logo)
+    return mail_previews.framed_email(mail.html, mail.logo)
 
 
 @blueprint.post("/<slug:kind>/check/<slug:part>")
@@ -337,7 +323,8 @@ def check(kind: str, part: str) -> Response:
         for line in problem.lines
     ]
     return jsonify(
-        marks=marks, message=" ".join(problem_text(with_lines(one)) for one in problems)
+        marks=marks,
+        message=" ".join(problem_text(mail_previews.with_lines(one)) for one in problems),
     )
 
 
@@ -351,7 +338,7 @@ def send_test(kind: str) -> BaseResponse:
         )
     except Refused as refused:
         return _refused(of, form, refused)
-    flash(sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
+    flash(mail_previews.sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
     return redirect_with_entered(entered_fields(), "console.mail_templates.edit", kind=kind)
 
 
@@ -391,7 +378,7 @@ def reset(kind: str) -> BaseResponse:
     if language:
         entries = mail_templates.list_templates(ports(), actor())
         default = show_default_language(ports(), actor())
-        readers = readers_sentence(of, language, entries, default)
+        readers = mail_previews.readers_sentence(of, language, entries, default)
     message = text(
         "Your template “{name}” isn't used anymore. {readers} Your versions are kept.",
         name=template_title(of, language),
@@ -454,18 +441,20 @@ def _form(entered: Entered | None = None) -> TemplateForm:
     form = TemplateForm(
         **({"formdata": entered, "meta": {"csrf": False}} if entered is not None else {})
     )
-    form.typed_customer = typed_customer(request.form if entered is None else entered)
+    form.typed_customer = mail_previews.typed_customer(
+        request.form if entered is None else entered
+    )
     return form
 
 
 def _refused(kind: MailKind, form: TemplateForm, refused: Refused) -> BaseResponse:
-    refused_lines = Refused(*map(with_lines, refused.problems))
+    refused_lines = Refused(*map(mail_previews.with_lines, refused.problems))
     form.refuse(refused_lines)
     return _editor(
         kind,
         form,
-        marks=invalid_lines(refused.problems),
-        preview=refused_preview(refused_lines),
+        marks=mail_previews.invalid_lines(refused.problems),
+        preview=mail_previews.refused_preview(refused_lines),
         is_refused=True,
     )
 
@@ -476,7 +465,7 @@ def _editor(
     details: mail_templates.TemplateDetails | None = None,
     *,
     marks: dict[str, set[int]] | None = None,
-    preview: MailPreview | None = None,
+    preview: mail_previews.MailPreview | None = None,
     key: str = "",
     is_refused: bool = False,
 ) -> BaseResponse:
@@ -487,19 +476,23 @@ def _editor(
     entries = mail_templates.list_templates(ports(), actor())
     if preview is None:
         version = found.version if found is details else 0
-        reader = search_reader(kind, form.typed_customer)
-        preview = _preview(kind, language, form.template(), key, version, sample_reader(reader))
-        preview = for_reader(preview, reader, kind, language, entries, found.default_language)
+        reader = mail_previews.search_reader(kind, form.typed_customer)
+        preview = _preview(
+            kind, language, form.template(), key, version, mail_previews.sample_reader(reader)
+        )
+        preview = mail_previews.for_reader(
+            preview, reader, kind, language, entries, found.default_language
+        )
     values = {
         **_template_values(kind, language, found, entries),
         "form": form,
         "marks": marks or {},
         "preview": preview,
         "groups": make_template_groups(entries),
-        "shows_customers": can_preview_as(kind),
+        "shows_customers": mail_previews.can_preview_as(kind),
     }
     show = refused_page if is_refused else page
-    return with_frame(show("mail_templates/edit.html", **values))
+    return mail_previews.with_frame(show("mail_templates/edit.html", **values))
 
 
 def _preview(
@@ -509,12 +502,14 @@ def _preview(
     key: str,
     version: int,
     reader: mail_templates.SampleReader | None,
-) -> MailPreview:
+) -> mail_previews.MailPreview:
     """Return the email that the editor shows: what was entered under ``key``, or a version."""
     try:
         mail = mail_templates.preview_template(ports(), actor(), kind, language, template, reader)
     except Refused as refused:
-        return refused_preview(Refused(*map(with_lines, refused.problems)))
+        return mail_previews.refused_preview(
+            Refused(*map(mail_previews.with_lines, refused.problems))
+        )
     place = {"entered": key} if key else {"language": language or None, "version": version or None}
     frame = url_for("console.mail_templates.framed", kind=kind.value, **place)
-    return make_mail_preview(mail, frame)
+    return mail_previews.make_mail_preview(mail, frame)

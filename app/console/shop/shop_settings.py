@@ -31,7 +31,7 @@ from app.console.frame.formatting import exact, html_text
 from app.console.frame.forms import DaysField, EditedThing, EditForm, NumberField
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.page_layout import page, redirect_with_success, refused_page, server_url
-from app.console.frame.parts import Consequence, Fact, Question
+from app.console.frame.parts import Consequence, Fact, Question, Tab
 from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
 from app.domain.accounts.languages import SHIPPED_LANGUAGES
@@ -338,13 +338,6 @@ class Section:
     inputs: tuple[Input, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsLink:
-    label: str
-    url: str
-    is_current: bool
-
-
 def make_form(group: SettingGroup, shop: ShopSettings) -> EditForm:
     return _form_of(group, shop).showing(_stored(group, shop))
 
@@ -546,9 +539,7 @@ def _frame(current: SettingGroup) -> dict[str, object]:
     rule = _RULE_TITLE, url_for("console.shop_settings.second_factor")
     pages.append((SettingGroup.SECOND_FACTOR, *rule))
     return {
-        "settings_index": [
-            SettingsLink(text(title), url, at is current) for at, title, url in pages
-        ],
+        "settings_index": [Tab(text(title), url, at is current) for at, title, url in pages],
         "installation": (
             Fact(text("API URL"), f"{server_url()}/graphql/", is_copied=True),
             Fact(text("Version"), VERSION),

@@ -12,28 +12,8 @@ from app.graphql import connections
 from app.graphql.context import Info
 from app.graphql.root_fields.payloads import MutationPayload, errors_of, mutation, query
 from app.graphql.types.lists import DateRangeInput, DateTimeRangeInput, Direction
+from app.services.commerce import checkouts, orders
 from app.services.commerce.channels import list_channels, show_channel
-from app.services.commerce.checkouts import (
-    LineInput,
-    add_checkout_lines,
-    attach_checkout,
-    create_checkout,
-    delete_checkout_lines,
-    list_checkouts,
-    show_checkout,
-    update_checkout_email,
-    update_checkout_lines,
-)
-from app.services.commerce.orders import (
-    OrderFilter,
-    cancel_order,
-    complete_checkout,
-    confirm_order,
-    fulfill_order,
-    list_orders,
-    mark_order_paid,
-    show_order,
-)
 
 _ID = graphene.NonNull(graphene.ID)
 
@@ -111,7 +91,7 @@ class CheckoutMutations(graphene.ObjectType):
     )
     def checkout_create(_root: object, info: Info, input: dict[str, Any]) -> CheckoutCreate:
         new_lines = _line_quantities(input.get("lines") or ())
-        checkout = create_checkout(
+        checkout = checkouts.create_checkout(
             *info.context.caller, new_lines, input.get("email"), input.get("channel") or ""
         )
         return CheckoutCreate(checkout=checkout)
@@ -125,7 +105,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_lines_add(
         _root: object, info: Info, id: str, lines: Sequence[Mapping[str, Any]]
     ) -> CheckoutLinesAdd:
-        checkout = add_checkout_lines(*info.context.caller, id, _line_quantities(lines))
+        checkout = checkouts.add_checkout_lines(*info.context.caller, id, _line_quantities(lines))
         return CheckoutLinesAdd(checkout=checkout)
 
     @mutation(
@@ -138,7 +118,9 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_lines_update(
         _root: object, info: Info, id: str, lines: Sequence[Mapping[str, Any]]
     ) -> CheckoutLinesUpdate:
-        checkout = update_checkout_lines(*info.context.caller, id, _line_quantities(lines))
+        checkout = checkouts.update_checkout_lines(
+            *info.context.caller, id, _line_quantities(lines)
+        )
         return CheckoutLinesUpdate(checkout=checkout)
 
     @mutation(
@@ -150,7 +132,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_lines_delete(
         _root: object, info: Info, id: str, lines_ids: Sequence[str]
     ) -> CheckoutLinesDelete:
-        checkout = delete_checkout_lines(*info.context.caller, id, lines_ids)
+        checkout = checkouts.delete_checkout_lines(*info.context.caller, id, lines_ids)
         return CheckoutLinesDelete(checkout=checkout)
 
     @mutation(
@@ -162,7 +144,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_email_update(
         _root: object, info: Info, id: str, email: str
     ) -> CheckoutEmailUpdate:
-        checkout = update_checkout_email(*info.context.caller, id, email)
+        checkout = checkouts.update_checkout_email(*info.context.caller, id, email)
         return CheckoutEmailUpdate(checkout=checkout)
 
     @mutation(
@@ -177,7 +159,7 @@ class CheckoutMutations(graphene.ObjectType):
     def checkout_customer_attach(
         _root: object, info: Info, id: str, customer_id: str | None = None
     ) -> CheckoutCustomerAttach:
-        checkout = attach_checkout(*info.context.caller, id, customer_id)
+        checkout = checkouts.attach_checkout(*info.context.caller, id, customer_id)
         return CheckoutCustomerAttach(checkout=checkout)
 
     @mutation(
@@ -187,11 +169,11 @@ class CheckoutMutations(graphene.ObjectType):
         id=_ID,
     )
     def checkout_complete(_root: object, info: Info, id: str) -> CheckoutComplete:
-        return CheckoutComplete(order=complete_checkout(*info.context.caller, id))
+        return CheckoutComplete(order=orders.complete_checkout(*info.context.caller, id))
 
 
-def _line_quantities(lines: Sequence[Mapping[str, Any]]) -> tuple[LineInput, ...]:
-    return tuple(LineInput(line["product_id"], line["quantity"]) for line in lines)
+def _line_quantities(lines: Sequence[Mapping[str, Any]]) -> tuple[checkouts.LineInput, ...]:
+    return tuple(checkouts.LineInput(line["product_id"], line["quantity"]) for line in lines)
 
 
 class _OrderPayload(MutationPayload, abstract=True):
@@ -220,22 +202,22 @@ class OrderMutations(graphene.ObjectType):
 
     @mutation("Confirms a new order. Requires MANAGE_ORDERS.", id=_ID)
     def order_confirm(_root: object, info: Info, id: str) -> OrderConfirm:
-        return OrderConfirm(order=confirm_order(*info.context.caller, id))
+        return OrderConfirm(order=orders.confirm_order(*info.context.caller, id))
 
     @mutation(
         "Marks an order as paid outside the shop. No payment is made. Requires MANAGE_ORDERS.",
         id=_ID,
     )
     def order_mark_as_paid(_root: object, info: Info, id: str) -> OrderMarkAsPaid:
-        return OrderMarkAsPaid(order=mark_order_paid(*info.context.caller, id))
+        return OrderMarkAsPaid(order=orders.mark_order_paid(*info.context.caller, id))
 
     @mutation("Cancels an order that hasn't been fulfilled. Requires MANAGE_ORDERS.", id=_ID)
     def order_cancel(_root: object, info: Info, id: str) -> OrderCancel:
-        return OrderCancel(order=cancel_order(*info.context.caller, id))
+        return OrderCancel(order=orders.cancel_order(*info.context.caller, id))
 
     @mutation("Marks a confirmed order as fulfilled. Requires MANAGE_ORDERS.", order=_ID)
     def order_fulfill(_root: object, info: Info, order: str) -> OrderFulfill:
-        return OrderFulfill(order=fulfill_order(*info.context.caller, order))
+        return OrderFulfill(order=orders.fulfill_order(*info.context.caller, order))
 
 
 class OrderFilterInput(graphene.InputObjectType):
@@ -285,7 +267,7 @@ class SaleQueries(graphene.ObjectType):
         id=_ID,
     )
     def checkout(_root: object, info: Info, id: str) -> Checkout | None:
-        return show_checkout(*info.context.caller, id)
+        return checkouts.show_checkout(*info.context.caller, id)
 
     @query(
         "app.graphql.types.orders.Order",
@@ -293,7 +275,7 @@ class SaleQueries(graphene.ObjectType):
         description="An order of the caller, or any order with MANAGE_ORDERS.",
     )
     def order(_root: object, info: Info, id: str) -> Order | None:
-        return show_order(*info.context.caller, id)
+        return orders.show_order(*info.context.caller, id)
 
     @query(
         "app.graphql.types.orders.OrderCountableConnection",
@@ -313,7 +295,7 @@ class SaleQueries(graphene.ObjectType):
         sort, where = arguments.get("sort_by") or {}, arguments.get("where")
         filter_ = arguments.get("filter") or {}
         search = arguments.get("search") or filter_.get("search")
-        page = list_orders(
+        page = orders.list_orders(
             *info.context.caller,
             connections.page_request("orders", arguments),
             _order_filter({**filter_, "search": search}, arguments.get("channel")),
@@ -334,11 +316,11 @@ class SaleQueries(graphene.ObjectType):
     def checkouts(_root: object, info: Info, **arguments: Any) -> Page[Checkout]:
         request = connections.page_request("checkouts", arguments)
         channel = arguments.get("channel") or ""
-        return list_checkouts(*info.context.caller, request, channel)
+        return checkouts.list_checkouts(*info.context.caller, request, channel)
 
 
-def _order_filter(filter_: dict[str, Any], channel: str | None) -> OrderFilter:
-    return OrderFilter(
+def _order_filter(filter_: dict[str, Any], channel: str | None) -> orders.OrderFilter:
+    return orders.OrderFilter(
         search=filter_.get("search") or "",
         customer=filter_.get("customer") or "",
         ids=connections.values_in(filter_.get("ids")),
