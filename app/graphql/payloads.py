@@ -4,23 +4,19 @@ Runs a webhook's subscription query on an event, with the rights of the webhook'
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, cast
 
 from graphql import (
     DocumentNode,
     FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLError,
     GraphQLObjectType,
     GraphQLSchema,
     GraphQLSyntaxError,
-    InlineFragmentNode,
     NonNullTypeNode,
     OperationDefinitionNode,
     OperationType,
-    SelectionSetNode,
     get_variable_values,
     parse,
 )
@@ -37,7 +33,7 @@ from app.graphql.server.execution.executor import execute
 from app.graphql.server.execution.validation import Invalid, read_document
 from app.graphql.server.execution.variables import coerce_variables
 from app.graphql.server.limits import SENTENCES, Allowance, Limits, exceeded
-from app.graphql.server.operations import Fragments, Operation, fragments_of
+from app.graphql.server.operations import Fragments, Operation, fragments_of, spread
 from app.graphql.server.query_cost import Scales
 from app.ports import Ports
 from app.services.authorization.shop_state import load_shop_state
@@ -72,8 +68,6 @@ def _query_refusal(messages: Iterable[str]) -> Refused:
 
 _EVENTS = {event.__name__: event.type for event in EVENTS.values()}
 """The event of each of the schema's event types."""
-
-Selected = FieldNode | InlineFragmentNode | FragmentDefinitionNode
 
 
 class SchemaPayloads:
@@ -213,29 +207,11 @@ def _event_types(operation: OperationDefinitionNode, fragments: Fragments) -> fr
     """The types whose fields are selected of ``event``."""
     return frozenset(
         node.type_condition.name.value
-        for root in _spread(operation.selection_set, fragments)
+        for root in spread(operation.selection_set, fragments)
         if isinstance(root, FieldNode) and root.selection_set is not None
-        for node in _spread(root.selection_set, fragments)
+        for node in spread(root.selection_set, fragments)
         if not isinstance(node, FieldNode) and node.type_condition is not None
     )
-
-
-def _spread(selected: SelectionSetNode, fragments: Fragments) -> Iterator[Selected]:
-    """What is selected, with what its fragments select, of any depth; fields stay closed."""
-    seen: set[str] = set()
-    waiting = [selected]
-    while waiting:
-        for selection in waiting.pop().selections:
-            if isinstance(selection, FieldNode):
-                yield selection
-            elif isinstance(selection, InlineFragmentNode):
-                yield selection
-                waiting.append(selection.selection_set)
-            elif isinstance(selection, FragmentSpreadNode) and selection.name.value not in seen:
-                seen.add(selection.name.value)
-                fragment = fragments[selection.name.value]
-                yield fragment
-                waiting.append(fragment.selection_set)
 
 
 def _error_text(errors: Iterable[GraphQLError]) -> str:

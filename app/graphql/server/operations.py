@@ -28,6 +28,7 @@ _NO_COST = ReadingCost()
 
 
 Fragments = dict[str, FragmentDefinitionNode]
+Selected = FieldNode | InlineFragmentNode | FragmentDefinitionNode
 
 
 def fragments_of(tree: DocumentNode) -> Fragments:
@@ -37,6 +38,24 @@ def fragments_of(tree: DocumentNode) -> Fragments:
         for definition in tree.definitions
         if isinstance(definition, FragmentDefinitionNode)
     }
+
+
+def spread(selected: SelectionSetNode, fragments: Fragments) -> Iterator[Selected]:
+    """What is selected, with what its fragments select, of any depth; fields stay closed."""
+    seen: set[str] = set()
+    waiting = [selected]
+    while waiting:
+        for selection in waiting.pop().selections:
+            if isinstance(selection, FieldNode):
+                yield selection
+            elif isinstance(selection, InlineFragmentNode):
+                yield selection
+                waiting.append(selection.selection_set)
+            elif isinstance(selection, FragmentSpreadNode) and selection.name.value not in seen:
+                seen.add(selection.name.value)
+                fragment = fragments[selection.name.value]
+                yield fragment
+                waiting.append(fragment.selection_set)
 
 
 @dataclass(slots=True)
@@ -149,7 +168,9 @@ class Document:
             )
         if root is None:
             raise GraphQLError(f"The schema has no {kind.value} operations.", node)
-        names = tuple(dict.fromkeys(self._root_fields(node.selection_set)))
+        spread_out = spread(node.selection_set, self._fragments)
+        fields = (one for one in spread_out if isinstance(one, FieldNode))
+        names = tuple(dict.fromkeys(one.name.value for one in fields))
         return Operation(
             schema=self._schema,
             root_type=root,
@@ -164,20 +185,6 @@ class Document:
                 for definition in (node, *self._fragments.values())
             ),
         )
-
-    def _root_fields(self, root: SelectionSetNode) -> Iterator[str]:
-        """The names of the fields at the root, through fragments, each fragment once."""
-        seen: set[str] = set()
-        waiting = [root]
-        while waiting:
-            for node in waiting.pop().selections:
-                if isinstance(node, FieldNode):
-                    yield node.name.value
-                elif isinstance(node, InlineFragmentNode):
-                    waiting.append(node.selection_set)
-                elif isinstance(node, FragmentSpreadNode) and node.name.value not in seen:
-                    seen.add(node.name.value)
-                    waiting.append(self._fragments[node.name.value].selection_set)
 
 
 def _has_condition(selections: SelectionSetNode) -> bool:

@@ -1,8 +1,7 @@
 """The shop, its settings, its two switches and its channels."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from dataclasses import asdict, fields
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,7 +26,6 @@ from app.graphql.fields import ObjectType, described_enum, own_id
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.graphql.unavailable import with_unavailable
 from app.services.commerce.channels import show_channel_details
-from app.services.identity.providers import ExternalAuthentication as ExternalAuthenticationValue
 from app.services.identity.providers import list_external_authentications
 from app.services.shop.settings import show_company_address, show_settings, show_version
 
@@ -71,12 +69,6 @@ _UNAVAILABLE = "app.graphql.unavailable."
 _FLAG = graphene.NonNull(graphene.Boolean)
 _IGNORED = "Ignored."
 _TAXES = "Taxes are set elsewhere."
-
-
-@dataclass(frozen=True, slots=True)
-class _Logo:
-    url: str
-    alt: str
 
 
 class ExternalAuthentication(graphene.ObjectType):
@@ -143,13 +135,14 @@ _ManagedSettings: Any = type(
 class Shop(_ManagedSettings, ObjectType, interfaces=(ObjectWithMetadata,)):
     """The shop. Its name, description and switches are public."""
 
-    id = graphene.NonNull(graphene.ID)
+    id = graphene.NonNull(graphene.ID, resolver=lambda *_: to_global_id("Shop", settings.SHOP_ID))
     name = graphene.NonNull(graphene.String)
     description = graphene.String()
     password_login_mode = graphene.NonNull(PasswordLoginModeEnum)
     allow_storefront_traffic = graphene.NonNull(graphene.Boolean)
     available_external_authentications = graphene.NonNull(
-        graphene.List(graphene.NonNull(ExternalAuthentication))
+        graphene.List(graphene.NonNull(ExternalAuthentication)),
+        resolver=lambda _shop, info: list_external_authentications(*info.context.caller),
     )
     logo = graphene.Field(
         "app.graphql.types.users.Image",
@@ -157,11 +150,13 @@ class Shop(_ManagedSettings, ObjectType, interfaces=(ObjectWithMetadata,)):
     )
     second_factor_required_from = graphene.DateTime(
         description="When staff without a second factor lose their staff permissions; null while "
-        "it is optional. Requires MANAGE_SETTINGS."
+        "it is optional. Requires MANAGE_SETTINGS.",
+        resolver=lambda _shop, info: show_settings(*info.context.caller).second_factor_from,
     )
     permissions = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
         description="All permissions.",
+        resolver=lambda *_: in_order(frozenset(Permission)),
     )
     countries = graphene.Field(
         graphene.NonNull(
@@ -181,10 +176,12 @@ class Shop(_ManagedSettings, ObjectType, interfaces=(ObjectWithMetadata,)):
     phone_prefixes = graphene.NonNull(
         graphene.List(graphene.NonNull(graphene.String)),
         description="The calling codes of all countries.",
+        resolver=lambda *_: addresses.PHONE_PREFIXES,
     )
     channel_currencies = graphene.NonNull(
         graphene.List(graphene.NonNull(graphene.String)),
         description="The currencies that the shop sells in.",
+        resolver=lambda *_: (CURRENCY,),
     )
     company_address = graphene.Field(
         "app.graphql.types.addresses.Address",
@@ -256,16 +253,9 @@ class Shop(_ManagedSettings, ObjectType, interfaces=(ObjectWithMetadata,)):
     version = graphene.NonNull(
         graphene.String,
         description="The version of the API and, behind `+`, of this service. For staff and apps.",
+        resolver=lambda _shop, info: show_version(*info.context.caller),
     )
-    schema_version = graphene.NonNull(graphene.String)
-
-    def resolve_id(self: settings.PublicShop, _info: Info) -> str:
-        return to_global_id("Shop", "1")
-
-    def resolve_available_external_authentications(
-        self: settings.PublicShop, info: Info
-    ) -> tuple[ExternalAuthenticationValue, ...]:
-        return list_external_authentications(*info.context.caller)
+    schema_version = graphene.NonNull(graphene.String, resolver=lambda *_: SCHEMA_VERSION)
 
     def resolve_countries(
         self: settings.PublicShop,
@@ -279,12 +269,6 @@ class Shop(_ManagedSettings, ObjectType, interfaces=(ObjectWithMetadata,)):
 
     def resolve_languages(self: settings.PublicShop, _info: Info) -> list[dict[str, str]]:
         return [{"code": code, "language": name} for code, name in LANGUAGE_NAMES.items()]
-
-    def resolve_phone_prefixes(self: settings.PublicShop, _info: Info) -> tuple[str, ...]:
-        return addresses.PHONE_PREFIXES
-
-    def resolve_channel_currencies(self: settings.PublicShop, _info: Info) -> tuple[str, ...]:
-        return (CURRENCY,)
 
     def resolve_company_address(self: settings.PublicShop, info: Info) -> addresses.Address | None:
         details = show_company_address(*info.context.caller)
@@ -301,26 +285,12 @@ class Shop(_ManagedSettings, ObjectType, interfaces=(ObjectWithMetadata,)):
         parts = urlsplit(url)
         return {"host": parts.netloc, "ssl_enabled": parts.scheme == "https", "url": f"{url}/"}
 
-    def resolve_logo(self: settings.PublicShop, info: Info) -> _Logo | None:
+    def resolve_logo(self: settings.PublicShop, info: Info) -> dict[str, str] | None:
         shop = show_settings(*info.context.caller)
         if not shop.logo:
             return None
         base_url = info.context.visitor.issuer.removesuffix("/graphql/")
-        return _Logo(f"{base_url}{logo_path(shop.logo)}", shop.name)
-
-    def resolve_second_factor_required_from(
-        self: settings.PublicShop, info: Info
-    ) -> datetime | None:
-        return show_settings(*info.context.caller).second_factor_from
-
-    def resolve_permissions(self: settings.PublicShop, _info: Info) -> tuple[Permission, ...]:
-        return in_order(frozenset(Permission))
-
-    def resolve_version(self: settings.PublicShop, info: Info) -> str:
-        return show_version(*info.context.caller)
-
-    def resolve_schema_version(self: settings.PublicShop, _info: Info) -> str:
-        return SCHEMA_VERSION
+        return {"url": f"{base_url}{logo_path(shop.logo)}", "alt": shop.name}
 
 
 _FOR_STAFF = "For staff and apps."
