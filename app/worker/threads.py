@@ -16,8 +16,11 @@ from app.services.operations.background_work import find_waiting_work
 from app.worker.tasks import TASKS, Task, check_hold
 
 _LOOK = "look"
-_LOOK_SECONDS = 2.0
+_LOOK_SECONDS = 5.0
 """Seconds between looks for work of which no signal came: what is due later, or was lost."""
+
+_SIGNAL_SECONDS = 2.0
+"""Seconds that a thread waits for a signal until it sees whether the work has ended."""
 
 _LOOK_PAUSE = 0.05
 """Seconds from one look to the next at least: many signals make one."""
@@ -90,7 +93,7 @@ def _wait_for_first_check(ports: Ports, stop: Event) -> None:
 
 
 def _wait_for_signal(ports: Ports, _actor: Actor) -> int:
-    return int(ports.work_signal.wait(_LOOK_SECONDS))
+    return int(ports.work_signal.wait(_SIGNAL_SECONDS))
 
 
 def _wake_tasks(wakes: Mapping[str, Event], ports: Ports, actor: Actor) -> int:

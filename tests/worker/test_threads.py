@@ -233,7 +233,9 @@ def test_committed_work_wakes_an_idle_worker(
 
 
 @pytest.mark.first
-def test_idle_worker_looks_for_all_tasks_at_once(ports: Ports) -> None:
+def test_idle_worker_looks_for_all_tasks_at_once(
+    ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first_rounds: dict[str, Event] = {}
 
     def noted(task: Task) -> Task:
@@ -247,6 +249,7 @@ def test_idle_worker_looks_for_all_tasks_at_once(ports: Ports) -> None:
 
         return replace(task, work=work)
 
+    monkeypatch.setattr("app.worker.threads._LOOK_SECONDS", 1.0)
     with _running(ports, *(noted(task) for task in TASKS if task.on_demand)):
         for name, done in first_rounds.items():
             assert done.wait(_PATIENCE), name
@@ -257,8 +260,8 @@ def test_idle_worker_looks_for_all_tasks_at_once(ports: Ports) -> None:
                 time.sleep(0.01)
         took = time.monotonic() - began
 
-    # Three looks have two pauses of 2 seconds; a thread of another test may ask, too.
-    assert took > 2.0, statements
+    # Three looks have two pauses of a second; a thread of another test may ask, too.
+    assert took > 1.0, statements
 
 
 def test_threads_wait_for_batches_one_at_a_time(ports: Ports) -> None:
