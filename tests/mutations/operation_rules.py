@@ -82,10 +82,10 @@ OPERATIONS = (
     ),
     Mutant(
         "A thread that waits for a batch ends with its worker",
-        "app/worker/threads.py",
+        "app/worker/tasks.py",
         "self._ports.queue.close()",
         "pass",
-        "worker/test_threads.py",
+        "worker/test_tasks.py",
     ),
     Mutant(
         "Changes of one account queue for each other before they take a transaction",

@@ -8,7 +8,7 @@ from threading import Event
 
 from app.composition.settings import load_settings
 from app.composition.wiring import connect
-from app.worker.threads import run_tasks
+from app.worker.tasks import run_tasks
 
 FAST_WORKER = "tests.reliability.fast_worker"
 """This module; its argument is the anchor of the clock."""

@@ -19,8 +19,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
 from app.ports import Ports
 from app.services.deliveries.dispatch import BATCH_SIZE, MAX_LEASES
-from app.worker.tasks import TASKS
-from app.worker.threads import run_tasks
+from app.worker.tasks import TASKS, run_tasks
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 from tests.fakes.strict_http import LOOPBACK

@@ -16,8 +16,7 @@ from app.services.authorization.shop_state import load_shop_state
 from app.services.console.saved_filters import show_badges
 from app.services.shop.impact import show_impact
 from app.services.shop.settings import Closing, open_storefront_on_time, show_settings, update_shop
-from app.worker.tasks import TASKS
-from app.worker.threads import run_tasks
+from app.worker.tasks import TASKS, run_tasks
 from tests.builders.audit import trail
 from tests.fakes.clock import FakeClock
 from tests.servers.sandbox import PATIENCE

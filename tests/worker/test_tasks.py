@@ -20,8 +20,7 @@ from app.domain.values.installation import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable
 from app.services.outbox.publisher import add_mail
-from app.worker.tasks import TASKS, Task
-from app.worker.threads import run_tasks
+from app.worker.tasks import TASKS, Task, run_tasks
 from tests.fixtures.statements import recorded_statements
 
 _PATIENCE = 60.0
@@ -134,7 +133,7 @@ class _Turns(Event):
         self._now = 0.0
         self.pauses: list[float | None] = []
         clock = SimpleNamespace(monotonic=lambda: self._now)
-        monkeypatch.setattr("app.worker.threads.time", clock)
+        monkeypatch.setattr("app.worker.tasks.time", clock)
 
     @override
     def wait(self, timeout: float | None = None) -> bool:
@@ -217,7 +216,7 @@ def test_committed_work_wakes_an_idle_worker(
     ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the signal the worker would look again in an hour."""
-    monkeypatch.setattr("app.worker.threads._LOOK_SECONDS", 3600.0)
+    monkeypatch.setattr("app.worker.tasks._LOOK_SECONDS", 3600.0)
     looked, again = Event(), Event()
 
     def look(ports: Ports, actor: Actor) -> int:
@@ -249,7 +248,7 @@ def test_idle_worker_looks_for_all_tasks_at_once(
 
         return replace(task, work=work)
 
-    monkeypatch.setattr("app.worker.threads._LOOK_SECONDS", 1.0)
+    monkeypatch.setattr("app.worker.tasks._LOOK_SECONDS", 1.0)
     with _running(ports, *(noted(task) for task in TASKS if task.on_demand)):
         for name, done in first_rounds.items():
             assert done.wait(_PATIENCE), name
