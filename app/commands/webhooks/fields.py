@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from app.commands.terminal.options import is_read, read_text, warn_of_exposure
-from app.commands.terminal.output import Column, Displayable, visible
+from app.commands.terminal.output import Column, visible
 from app.domain.deliveries.deliveries import MAX_RATE
 from app.domain.deliveries.signatures import SECRET_PREFIX
 from app.domain.events import EventType
@@ -31,13 +31,6 @@ from app.web.installation import remote_access
 Named = TypeVar("Named", InstanceApp, InstanceWebhook)
 
 _MAX_NAMED = 20
-
-
-def _newest_attempt(
-    read: Callable[[InstanceAttempt], Displayable],
-) -> Callable[[InstanceDelivery], Displayable]:
-    """Return a field of the newest attempt at a delivery, if there is one."""
-    return lambda delivery: None if delivery.attempt is None else read(delivery.attempt)
 
 
 _LISTED_TARGET: Column[InstanceWebhook] = Column(
@@ -72,18 +65,17 @@ def with_secret(secret: str) -> tuple[Column[InstanceWebhook], ...]:
     return (*WEBHOOK, Column("secretKey", "Secret", lambda _: secret, short=True))
 
 
+_NEWEST_ATTEMPT: tuple[Column[InstanceAttempt], ...] = (
+    Column("responseStatus", "Answer", lambda attempt: attempt.response_status),
+    Column("duration", "Seconds", lambda attempt: attempt.duration and round(attempt.duration, 3)),
+    Column("triedAt", "Tried", lambda attempt: attempt.created_at),
+)
 DELIVERIES: tuple[Column[InstanceDelivery], ...] = (
     Column("id", "ID", lambda delivery: delivery.id, short=True),
     Column("createdAt", "Created", lambda delivery: delivery.created_at, short=True),
     Column("event", "Event", lambda delivery: delivery.event, short=True),
     Column("status", "Status", lambda delivery: delivery.status, short=True),
-    Column("responseStatus", "Answer", _newest_attempt(lambda delivery: delivery.response_status)),
-    Column(
-        "duration",
-        "Seconds",
-        _newest_attempt(lambda delivery: delivery.duration and round(delivery.duration, 3)),
-    ),
-    Column("triedAt", "Tried", _newest_attempt(lambda delivery: delivery.created_at)),
+    *(column.of(lambda delivery: delivery.attempt) for column in _NEWEST_ATTEMPT),
 )
 
 

@@ -18,7 +18,6 @@ from app.commands.terminal.exit_codes import ended_by_signals, failure_of
 from app.commands.terminal.options import fields_option
 from app.commands.terminal.output import (
     Column,
-    Displayable,
     Form,
     json_text,
     output,
@@ -267,30 +266,24 @@ class _Settings:
     verbose: bool
 
 
-def _answered(read: Callable[[Answer], Displayable]) -> Callable[[ReceivedEvent], Displayable]:
-    """Return a field of what the local URL answered, if it was asked."""
-    return lambda event: None if event.answer is None else read(event.answer)
-
-
 _EVER = datetime.min.replace(tzinfo=UTC)
 """All deliveries of a temporary endpoint are new, even if the clocks of both machines differ."""
 
+_ANSWER: tuple[Column[Answer], ...] = (
+    Column("forwarded", "Answered", lambda answer: answer.status, short=True),
+    Column("duration", "Seconds", lambda answer: answer.duration and round(answer.duration, 3)),
+    Column("problem", "Problem", lambda answer: answer.problem or None),
+)
 _COLUMNS: tuple[Column[ReceivedEvent], ...] = (
     Column("createdAt", "Created", lambda event: event.sent.delivery.created_at, short=True),
     Column("event", "Event", lambda event: event.sent.delivery.event, short=True),
     Column("webhook", "Webhook", lambda event: event.sent.webhook.name or event.sent.webhook.id),
     Column("id", "Delivery", lambda event: event.sent.delivery.id, short=True),
-    Column("forwarded", "Answered", _answered(lambda answer: answer.status), short=True),
-    Column(
-        "duration",
-        "Seconds",
-        _answered(lambda answer: answer.duration and round(answer.duration, 3)),
-    ),
-    Column("problem", "Problem", _answered(lambda answer: answer.problem or None)),
+    *(column.of(lambda event: event.answer) for column in _ANSWER),
     Column("payload", "Payload", lambda event: payload_of(event.sent.delivery)),
 )
 _RESPONSE: Column[ReceivedEvent] = Column(
-    "response", "Response", _answered(lambda answer: answer.body)
+    "response", "Response", lambda event: None if event.answer is None else event.answer.body
 )
 
 

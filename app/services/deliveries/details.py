@@ -16,7 +16,6 @@ from sqlalchemy import (
     true,
     union_all,
 )
-from sqlalchemy.orm import Session
 
 from app import models
 from app.domain.authorization.actor import Actor
@@ -48,6 +47,9 @@ from app.services.webhooks.subscribers import sent_links
 SHOWN_ATTEMPTS = 50
 """Attempts that are shown, the newest: a delivery that is made again by hand may have many."""
 
+_ATTEMPTS = (
+    select(*ATTEMPT_COLUMNS).order_by(models.DeliveryAttempt.id.desc()).limit(SHOWN_ATTEMPTS)
+)
 _SECRETS = (models.Webhook.secret, models.Webhook.old_secret, models.Webhook.old_secret_until)
 
 
@@ -102,7 +104,8 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
         line = to_line(actor, row)
         secrets = [row.secret]
         links = sent_links(ports, session, [line.id]) if holds_secret(line.event) else {}
-        attempts = _attempts(session, line.id)
+        query = _ATTEMPTS.where(models.DeliveryAttempt.delivery_id == line.id)
+        attempts = [to_attempt(row) for row in session.execute(query)]
     if line.lacking:
         withheld = (attempt.withheld(line.lacking) for attempt in attempts)
         unjudged = tuple(ShownAttempt(attempt) for attempt in withheld)
@@ -163,16 +166,6 @@ class _Check:
         except TokenRejected:
             return Signed.WRONG if kid in self.keys else Signed.KEY_GONE
         return Signed.VERIFIED
-
-
-def _attempts(session: Session, delivery_id: int) -> list[Attempt]:
-    rows = session.execute(
-        select(*ATTEMPT_COLUMNS)
-        .where(models.DeliveryAttempt.delivery_id == delivery_id)
-        .order_by(models.DeliveryAttempt.id.desc())
-        .limit(SHOWN_ATTEMPTS)
-    )
-    return [to_attempt(row) for row in rows]
 
 
 def _decrypted(ports: Ports, encrypted: str) -> str:

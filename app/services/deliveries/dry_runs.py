@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy import select
-
 from app import models
 from app.domain import events
 from app.domain.authorization.actor import Actor, ActorKind
@@ -17,7 +15,6 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import staff_and_apps, staff_only
 from app.services.deliveries.fanout import NewDelivery, store_delivery
-from app.services.deliveries.lists import DELIVERY_COLUMNS, to_delivery
 from app.services.identity.stored_apps import stored_app
 from app.services.outbox.base_url import issuer_of
 from app.services.webhooks.event_subjects import sample_event
@@ -97,13 +94,10 @@ def trigger_webhook(
     new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, issuer)
     now = ports.shared_clock.now()
     with ports.database.transaction() as session:
-        delivery_id = store_delivery(ports, session, new, now)
-        statement = select(*DELIVERY_COLUMNS).where(models.Delivery.id == delivery_id)
-        row = session.execute(statement).one()
-        delivery = replace(to_delivery(row), payload=ran.payload)
+        key = store_delivery(ports, session, new, now)
         change = Change("webhook.trigger", "Webhook", webhook.id, webhook.name)
         record(ports, actor, session, change)
-    return delivery
+    return EventDelivery(key, webhook.id, new.event, new.status, now, ran.payload)
 
 
 @staff_and_apps

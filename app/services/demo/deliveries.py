@@ -14,7 +14,6 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app import models
-from app.domain.authorization.permissions import split_names
 from app.domain.deliveries.deliveries import (
     DISABLE_AFTER,
     SCHEDULE,
@@ -30,6 +29,7 @@ from app.services.demo.apps import NAME as PARCELS
 from app.services.demo.apps import WEBHOOK as PARCELS_WEBHOOK
 from app.services.demo.apps import demo_webhooks
 from app.services.demo.timeline import DAY, Past
+from app.services.identity.stored_apps import stored_app
 from app.services.webhooks.subscribers import Subscriber
 
 _OK = (200, '{"ok":true}')
@@ -188,10 +188,7 @@ def _listeners(past: Past) -> list[_Listener]:
                 events = select(models.WebhookEvent.event).where(
                     models.WebhookEvent.webhook_id == webhook.id
                 )
-                held = select(models.AppPermission.permission).where(
-                    models.AppPermission.app_id == webhook.app_id
-                )
-                permissions = split_names(",".join(session.scalars(held)))
+                permissions = stored_app(session, webhook.app_id, "app").permissions
                 began = past.moment(_TOLD if failing_since is None else _FAILING_RESPONSE)
                 found.append(
                     _Listener(
