@@ -1,5 +1,6 @@
 """Apps as the types show them: what belongs to each is fetched for a whole page at once."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -26,8 +27,7 @@ class AppPageLoader:
     def __init__(self, context: RequestContext, apps: Iterable[App]) -> None:
         self._context = context
         self._apps = tuple(apps)
-        self._public_metadata: dict[int, Metadata] = {}
-        self._private_metadata: dict[int, Metadata] = {}
+        self._metadata: dict[Callable[..., object], dict[int, Metadata]] = defaultdict(dict)
         self._access_tokens: dict[int, str | None] = {}
 
     @cached_property
@@ -57,17 +57,16 @@ class AppPageLoader:
         return {app.id: found.get(app.id, ()) for app in self._apps}
 
     def public_metadata(self, app: App) -> Metadata:
-        return self._metadata(app, self._public_metadata, public_metadata_of_apps)
+        return self._load_metadata(app, public_metadata_of_apps)
 
     def private_metadata(self, app: App) -> Metadata:
-        return self._metadata(app, self._private_metadata, private_metadata_of_apps)
+        return self._load_metadata(app, private_metadata_of_apps)
 
-    def _metadata(
-        self, app: App, loaded: dict[int, Metadata], load: Callable[..., Mapping[int, Metadata]]
-    ) -> Metadata:
+    def _load_metadata(self, app: App, load: Callable[..., Mapping[int, Metadata]]) -> Metadata:
         """An app sees only its own; a caller who sees another app's sees those of all apps."""
         if not self._context.existing_key("App", app.id):
             return {}
+        loaded = self._metadata[load]
         if app.id not in loaded:
             own = self._context.actor.app_id
             ids = [app.id] if app.id == own else [key for key in self._ids if key != own]

@@ -34,7 +34,11 @@ from app.services.authorization.register import (
     users_or,
 )
 from app.services.identity.stored_apps import ALL_APPS, APPS, locked_app, to_app
-from app.services.identity.stored_metadata import change_stored_metadata, metadata_by_key
+from app.services.identity.stored_metadata import (
+    change_stored_metadata,
+    private_metadata,
+    public_metadata,
+)
 from app.services.identity.users import (
     NEEDED,
     find_user_by_key,
@@ -58,9 +62,7 @@ def public_metadata_of_users(
     for user in users:
         if not sees_account(actor, user, proven):
             raise PermissionDenied(*account_readers(is_staff=user.is_staff))
-    with ports.database.reading() as session:
-        found = metadata_by_key(session, models.User, [user.id for user in users])
-    return {key: stored.public for key, stored in found.items()}
+    return public_metadata(ports, models.User, [user.id for user in users])
 
 
 @requires(*_MANAGERS)
@@ -75,9 +77,7 @@ def private_metadata_of_users(
         needed = NEEDED[user.is_staff]
         if not (actor.holds(needed) and actor.viewer.holds(needed)):
             raise PermissionDenied(needed)
-    with ports.database.reading() as session:
-        found = metadata_by_key(session, models.User, [user.id for user in users])
-    return {key: stored.private for key, stored in found.items()}
+    return private_metadata(ports, models.User, [user.id for user in users])
 
 
 @public
@@ -230,9 +230,7 @@ def public_metadata_of_apps(
             is_own = reader.app_id == app_id
             if not (is_own or reader.holds(Permission.MANAGE_APPS) or reader.is_trusted):
                 raise PermissionDenied(Permission.MANAGE_APPS)
-    with ports.database.reading() as session:
-        found = metadata_by_key(session, models.App, app_ids)
-    return {key: stored.public for key, stored in found.items()}
+    return public_metadata(ports, models.App, app_ids)
 
 
 @staff_and_apps
@@ -245,9 +243,7 @@ def private_metadata_of_apps(
     """
     for app_id in app_ids:
         _require_app_manager(actor, app_id)
-    with ports.database.reading() as session:
-        found = metadata_by_key(session, models.App, app_ids)
-    return {key: stored.private for key, stored in found.items()}
+    return private_metadata(ports, models.App, app_ids)
 
 
 @staff_only

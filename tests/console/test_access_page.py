@@ -186,7 +186,7 @@ def test_disabled_mode_tells_how_far_was_counted() -> None:
         ),
         (
             replace(CUSTOMERS_ONLY, lockout=Lockout(0, 0, LockoutReason.NO_PROVIDER)),
-            LockoutReason.NO_PROVIDER.message,
+            LockoutReason.NO_PROVIDER.value,
         ),
         (replace(CUSTOMERS_ONLY, is_current=True, refusal=Problem("DENIED", "No.")), ""),
     ],

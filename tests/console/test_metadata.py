@@ -9,7 +9,7 @@ from app import models
 from app.domain.authorization.permissions import Permission
 from app.domain.values.metadata import MAX_KEY_LENGTH
 from app.ports import Ports
-from app.services.identity.stored_metadata import Owner, metadata_by_key
+from app.services.identity.stored_metadata import Owner, private_metadata, public_metadata
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.people import make_user
@@ -48,9 +48,8 @@ def keep(shop: Ports, owner: Owner, key: int) -> None:
 
 
 def kept(shop: Ports, owner: Owner, key: int) -> tuple[dict[str, str], dict[str, str]]:
-    with shop.database.reading() as session:
-        stored = metadata_by_key(session, owner, (key,))[key]
-    return dict(stored.public), dict(stored.private)
+    public, private = (read(shop, owner, (key,)) for read in (public_metadata, private_metadata))
+    return dict(public[key]), dict(private[key])
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_saved_filter_is_current_in_whatever_order_its_values_are() -> None:
     found = make_filter_chips([FAILED], "deliveries", "/d/", {"q": "a", "status": "failed"})
     assert found is not None
     (chip,) = found.chips
-    assert (chip.name, chip.url, chip.is_current) == ("Failed", "/d/?status=failed&q=a", True)
+    assert (chip.label, chip.url, chip.is_current) == ("Failed", "/d/?status=failed&q=a", True)
     assert found.ask == "Edit filter …"
     edited = make_filter_chips(
         [FAILED], "deliveries", "/d/", {"q": "a", "status": "failed", "ask": EDIT}

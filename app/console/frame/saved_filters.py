@@ -11,6 +11,7 @@ from wtforms import StringField
 
 from app.console.frame.forms import EditedThing, EditForm
 from app.console.frame.navigation import PageGroup, list_endpoint
+from app.console.frame.parts import Tab
 from app.console.frame.session import actor, ports
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
@@ -31,13 +32,6 @@ _NO_FILTERS = frozenset({"after", "before", "ask", "select", "address", "attempt
 
 class FilterForm(EditForm):
     name = StringField(lazy_text("Name"))
-
-
-@dataclass(frozen=True, slots=True)
-class FilterChip:
-    name: str
-    url: str
-    is_current: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +62,7 @@ class FilterChips:
 
     all_url: str
     is_all: bool
-    chips: tuple[FilterChip, ...]
+    chips: tuple[Tab, ...]
     ask_url: str
     ask: str
     dialog: FilterDialog | None
@@ -99,7 +93,7 @@ def make_filter_chips(
     return FilterChips(
         all_url=url,
         is_all=not query,
-        chips=tuple(FilterChip(one.name, f"{url}?{one.query}", one == current) for one in saved),
+        chips=tuple(Tab(one.name, f"{url}?{one.query}", one == current) for one in saved),
         ask_url=f"{asked_url}&ask={ask}" if query else "",
         ask=text("Save filter …") if current is None else text("Edit filter …"),
         dialog=_dialog(current, list_name, query, asked_url) if is_asked else None,

@@ -414,4 +414,4 @@ def _question(
 def _lockout_reason(slug: str) -> str:
     """Return why disabling the provider is refused; empty if it isn't."""
     judged = lockout(ports(), actor(), AccessChange(provider_off=slug))
-    return text(judged.reason.message) if judged.reason else ""
+    return text(judged.reason.value) if judged.reason else ""

@@ -104,7 +104,7 @@ def _obstacle(impact: LoginModeImpact) -> str:
 
 def lockout_text(lockout: Lockout) -> str:
     """Return why a change would lock everyone out; empty if it wouldn't."""
-    return text(lockout.reason.message) if lockout.reason else ""
+    return text(lockout.reason.value) if lockout.reason else ""
 
 
 def mode_consequences(impact: LoginModeImpact, numbers: SignInCounts) -> tuple[Consequence, ...]:

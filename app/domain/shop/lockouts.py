@@ -9,7 +9,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.text import Phrases, Sentence, forms
+from app.domain.values.text import Phrases, Sentence, forms, translatable
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,24 @@ class SettingsManagers:
 
 
 class LockoutReason(StrEnum):
-    """Why no one could undo a change."""
+    """Why no one could undo a change, and what to do first."""
 
-    NO_PROVIDER = "no provider"
-    NO_IDENTITY = "no identity"
-    NOBODY = "nobody"
-    WAITS = "waits"
-
-    @property
-    def message(self) -> str:
-        return _MESSAGES[self]
+    NO_PROVIDER = translatable(
+        "No identity provider is active, so this couldn't be undone. Set up SSO and sign in with "
+        "it first."
+    )
+    NO_IDENTITY = translatable(
+        "No one who can manage settings has an SSO identity, and no app can manage settings, so "
+        "this couldn't be undone. Someone who can manage settings must sign in with SSO first."
+    )
+    NOBODY = translatable(
+        "No one else can sign in and manage settings, and no app can, so this couldn't be undone. "
+        "Grant someone else the permission first."
+    )
+    WAITS = translatable(
+        "Changes of all active identity providers wait for confirmation, and until then people "
+        "can't sign in with them, so this couldn't be undone. Confirm the changes first."
+    )
 
 
 _SIGNED_IN = {
@@ -101,24 +109,6 @@ _NO_WAY_BACK: Sentence = (
     "couldn't be undone."
 )
 _EASED: Sentence = "You can change it while everyone can sign in with a password."
-_MESSAGES: Mapping[LockoutReason, Sentence] = {
-    LockoutReason.NO_PROVIDER: (
-        "No identity provider is active, so this couldn't be undone. Set up SSO and sign in with "
-        "it first."
-    ),
-    LockoutReason.NO_IDENTITY: (
-        "No one who can manage settings has an SSO identity, and no app can manage settings, so "
-        "this couldn't be undone. Someone who can manage settings must sign in with SSO first."
-    ),
-    LockoutReason.NOBODY: (
-        "No one else can sign in and manage settings, and no app can, so this couldn't be undone. "
-        "Grant someone else the permission first."
-    ),
-    LockoutReason.WAITS: (
-        "Changes of all active identity providers wait for confirmation, and until then people "
-        "can't sign in with them, so this couldn't be undone. Confirm the changes first."
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +160,7 @@ def locking_problem(
     They were counted up to ``most``, and one more if there are more.
     """
     sentence, plural = _SIGNED_IN[setting] if people <= most else (_MANY_SIGNED_IN[setting], "")
-    why = [reason.message if setting == "active" else _NO_WAY_BACK]
+    why = [reason.value if setting == "active" else _NO_WAY_BACK]
     if reason is not LockoutReason.NOBODY:
         why.append(_EASED)
     values = {"count": people, "most": most, "name": provider.name, "staff": staff}

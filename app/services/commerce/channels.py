@@ -32,7 +32,8 @@ from app.services.authorization.register import building_block, public, requires
 from app.services.identity.stored_metadata import (
     Pairs,
     change_stored_metadata,
-    metadata_by_key,
+    private_metadata,
+    public_metadata,
     save_sent_metadata,
 )
 from app.services.lists.filters import contains_text, is_searchable
@@ -133,9 +134,7 @@ def public_metadata_of_channels(
     ports: Ports, actor: Actor, keys: Collection[int]
 ) -> Mapping[int, Metadata]:
     """Return the public metadata of channels that the caller sees, in one statement."""
-    with ports.database.reading() as session:
-        found = metadata_by_key(session, models.Channel, keys)
-    return {key: stored.public for key, stored in found.items()}
+    return public_metadata(ports, models.Channel, keys)
 
 
 @requires(Permission.MANAGE_CHANNELS)
@@ -143,9 +142,7 @@ def private_metadata_of_channels(
     ports: Ports, actor: Actor, keys: Collection[int]
 ) -> Mapping[int, Metadata]:
     """Return the private metadata of channels, in one statement."""
-    with ports.database.reading() as session:
-        found = metadata_by_key(session, models.Channel, keys)
-    return {key: stored.private for key, stored in found.items()}
+    return private_metadata(ports, models.Channel, keys)
 
 
 @requires(Permission.MANAGE_CHANNELS)

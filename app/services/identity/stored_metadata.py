@@ -2,17 +2,13 @@
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from app import models
 from app.domain.values.inputs import require_unchanged
-from app.domain.values.metadata import (
-    MetadataChange,
-    StoredMetadata,
-    changed_metadata,
-    to_stored_metadata,
-)
+from app.domain.values.metadata import Metadata, MetadataChange, changed_metadata, read_metadata
+from app.ports import Ports
 from app.services.authorization.register import building_block
 
 Pairs = tuple[tuple[str, str], ...]
@@ -28,15 +24,20 @@ Owner = (
 
 
 @building_block
-def metadata_by_key(
-    session: Session, owner: Owner, keys: Collection[int]
-) -> Mapping[int, StoredMetadata]:
-    """Return the metadata of the records with these keys that exist, in one statement."""
-    query = select(owner.id, owner.public_metadata, owner.private_metadata)
-    return {
-        key: to_stored_metadata(public, private)
-        for key, public, private in session.execute(query.where(owner.id.in_(keys)))
-    }
+def public_metadata(ports: Ports, owner: Owner, keys: Collection[int]) -> Mapping[int, Metadata]:
+    """Return the public metadata of the records with these keys that exist, in one statement."""
+    return _read(ports, select(owner.id, owner.public_metadata).where(owner.id.in_(keys)))
+
+
+@building_block
+def private_metadata(ports: Ports, owner: Owner, keys: Collection[int]) -> Mapping[int, Metadata]:
+    """Return their private metadata, in one statement."""
+    return _read(ports, select(owner.id, owner.private_metadata).where(owner.id.in_(keys)))
+
+
+def _read(ports: Ports, query: Select[int, dict[str, object]]) -> Mapping[int, Metadata]:
+    with ports.database.reading() as session:
+        return {key: read_metadata(stored) for key, stored in session.execute(query)}
 
 
 @building_block
@@ -50,13 +51,12 @@ def change_stored_metadata(
     if not (change.values or change.deleted_keys):
         return ()
     session.flush()
-    stored = metadata_by_key(session, owner, (key,))[key]
-    before = stored.private if change.is_private else stored.public
+    column = owner.private_metadata if change.is_private else owner.public_metadata
+    before = read_metadata(session.scalars(select(column).where(owner.id == key)).one())
     require_unchanged(change.seen, {name: before.get(name) for name in change.seen})
     after = changed_metadata(before, change, field)
     changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     if changed:
-        column = owner.private_metadata if change.is_private else owner.public_metadata
         session.execute(update(owner).where(owner.id == key).values({column: after}))
     return tuple(sorted(changed))
 

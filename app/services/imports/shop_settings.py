@@ -198,4 +198,4 @@ def _lockout_finding(run: Run, key: int, mode: PasswordLoginMode) -> tuple[Findi
         return ()
     has_provider = any(each.providers for each in managers)
     reason = LockoutReason.NO_IDENTITY if has_provider else LockoutReason.NO_PROVIDER
-    return (locks_out(key, mode, reason.message),)
+    return (locks_out(key, mode, reason.value),)

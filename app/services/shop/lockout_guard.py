@@ -50,7 +50,7 @@ def prevent_access_lockout(ports: Ports, actor: Actor, change: AccessChange) -> 
         return
     judged = lockout(ports, actor, change)
     if judged.reason is not None:
-        raise Refused(Problem("LOCKOUT", judged.reason.message))
+        raise Refused(Problem("LOCKOUT", judged.reason.value))
 
 
 @building_block

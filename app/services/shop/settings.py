@@ -44,7 +44,8 @@ from app.services.authorization.register import (
 from app.services.identity.stored_metadata import (
     Pairs,
     change_stored_metadata,
-    metadata_by_key,
+    private_metadata,
+    public_metadata,
     save_sent_metadata,
 )
 from app.services.outbox.publisher import add_event
@@ -166,15 +167,13 @@ def update_company_address(
 @public
 def shop_metadata(ports: Ports, _actor: Actor) -> Metadata:
     """Return the shop's public metadata (`Shop.metadata`)."""
-    with ports.database.reading() as session:
-        return metadata_by_key(session, models.Shop, (models.SHOP_ID,))[models.SHOP_ID].public
+    return public_metadata(ports, models.Shop, (models.SHOP_ID,))[models.SHOP_ID]
 
 
 @requires(Permission.MANAGE_SETTINGS)
 def private_shop_metadata(ports: Ports, _actor: Actor) -> Metadata:
     """Return the shop's private metadata (`Shop.privateMetadata`)."""
-    with ports.database.reading() as session:
-        return metadata_by_key(session, models.Shop, (models.SHOP_ID,))[models.SHOP_ID].private
+    return private_metadata(ports, models.Shop, (models.SHOP_ID,))[models.SHOP_ID]
 
 
 @requires(Permission.MANAGE_SETTINGS)

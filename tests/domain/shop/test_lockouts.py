@@ -103,7 +103,7 @@ def test_operator_is_never_locked_out() -> None:
 
 @cases("reason", list(LockoutReason))
 def test_every_reason_says_what_to_do(reason: LockoutReason) -> None:
-    assert "first" in reason.message
+    assert "first" in reason.value
 
 
 NORTHLIGHT = Provider(
