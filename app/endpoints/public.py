@@ -32,11 +32,11 @@ from app.services.keys import published_keys
 from app.services.oauth.client_pages import show_client_logo
 from app.services.shop.settings import show_logo
 from app.services.single_sign_on.provider_sessions import end_sessions_by_provider
-from app.web.caller import visitor_from
 from app.web.headers import NOTHING_MAY_RUN, cors_headers, preflight_headers
 from app.web.installation import installation
 from app.web.operations_server import Readiness, is_ready, readiness_status
 from app.web.server import STOPPING_KEY
+from app.web.sessions import anonymous_actor
 
 _METHODS = ("GET", "HEAD")
 _CACHE_CONTROL = f"public, max-age={int(CACHE_TIME.total_seconds())}"
@@ -104,14 +104,10 @@ def log_out(slug: str) -> Response:
     """200 when the sessions that the logout token means have ended, if there were any."""
     request.max_content_length = 2 * MAX_PROVIDER_TOKEN_LENGTH
     web = installation()
-    visitor = visitor_from(request.environ, web)
-    actor = anonymous(
-        address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer
-    )
     token = request.form.get("logout_token", "")
     try:
         ended = end_sessions_by_provider(
-            web.ports, actor, plugin_id=f"{slug}.{_PLUGIN}", token=token
+            web.ports, anonymous_actor(), plugin_id=f"{slug}.{_PLUGIN}", token=token
         )
     except TokenRejected as rejected:
         return _refusal(reason_of(rejected))

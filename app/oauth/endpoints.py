@@ -15,7 +15,7 @@ from flask import Blueprint, Response, abort, g, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.accounts.languages import SIGNED_OUT_TAGS
-from app.domain.authorization.actor import STAFF_SCOPE, Actor, anonymous
+from app.domain.authorization.actor import STAFF_SCOPE, Actor
 from app.domain.oauth import PERSONAL_SCOPES, OAuthClient, read_scopes
 from app.domain.shop.settings import admits
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected, TrafficClosed
@@ -32,7 +32,7 @@ from app.web.caller import visitor_from
 from app.web.headers import cors_headers, preflight_headers
 from app.web.installation import installation
 from app.web.request_hooks import record_actor
-from app.web.sessions import answered_once
+from app.web.sessions import anonymous_actor, answered_once
 
 AUTHORIZE = "/oauth/authorize"
 LOGOUT = "/oauth/logout"
@@ -176,11 +176,7 @@ class _Endpoints:
         """Note the caller; 404 while the shop hasn't turned the provider on."""
         request.max_content_length = _MAX_FORM
         web = installation()
-        visitor = visitor_from(request.environ, web)
-        actor = anonymous(
-            address=visitor.address, user_agent=visitor.user_agent, issuer=visitor.issuer
-        )
-        g.oauth_caller = protocol.Caller(web.ports, actor)
+        g.oauth_caller = protocol.Caller(web.ports, anonymous_actor())
         if not self._pages.is_on():
             abort(HTTPStatus.NOT_FOUND)
         # A request that comes as a form is led on to the page.

@@ -31,6 +31,7 @@ from app.services.authorization.register import (
     internal,
     requires_person,
 )
+from app.services.lists.paging import record_from
 
 _RING = (
     select(models.Shop.keys_version, models.SigningKey)
@@ -147,13 +148,8 @@ def _span(ports: Ports) -> timedelta:
 
 def _key(record: models.SigningKey) -> StoredKey:
     public = PublicKey(record.kid, record.modulus, record.exponent)
-    return StoredKey(
-        KeyPair(public, record.private_key),
-        KeyState(record.state),
-        record.published_at,
-        record.activated_at,
-        record.retired_at,
-    )
+    pair = KeyPair(public, record.private_key)
+    return record_from(StoredKey, record, pair=pair, state=KeyState(record.state))
 
 
 def _place(key: StoredKey) -> tuple[int, float]:

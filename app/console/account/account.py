@@ -9,21 +9,9 @@ from wtforms import EmailField, PasswordField, RadioField, SelectField, StringFi
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
+from app.console.frame import page_layout
 from app.console.frame.forms import ConsoleForm, EditedThing, EditForm, uploaded_image
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import (
-    THEMES,
-    form_page,
-    full_url,
-    keep_theme,
-    mail_message,
-    page,
-    redirect_to,
-    redirect_with_message,
-    redirect_with_success,
-    refused_page,
-    theme,
-)
 from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, caller, ports
 from app.console.people.person_page import SessionRow, ended_sessions, newest_of, session_rows
@@ -214,7 +202,7 @@ class EmailChangeForm(ConsoleForm):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """The account; with ``ask=others`` the question before all other sessions end."""
-    return page("account/index.html", **_values())
+    return page_layout.page("account/index.html", **_values())
 
 
 @blueprint.post("/name")
@@ -225,8 +213,8 @@ def save_name() -> BaseResponse:
     if form.validate():
         with form.catching_refusals():
             update_account(ports(), actor(), names)
-            return redirect_with_success(text("Name saved."), "console.account.index")
-    return refused_page("account/index.html", **_values(name_form=form))
+            return page_layout.redirect_with_success(text("Name saved."), "console.account.index")
+    return page_layout.refused_page("account/index.html", **_values(name_form=form))
 
 
 @blueprint.post("/preferences")
@@ -236,22 +224,22 @@ def save_preferences() -> BaseResponse:
     offered = {"language": _languages(user.language_code)}
     form = PreferencesForm.from_request(_chosen(user), _own_account(), offered)
     if form.is_continued:
-        return refused_page("account/index.html", **_values(preferences_form=form))
+        return page_layout.refused_page("account/index.html", **_values(preferences_form=form))
     language = form.language.data or user.language_code
     zone = _zone_called(form.time_zone.data or "")
     problem = _NO_LANGUAGE if language not in LANGUAGE_NAMES else time_zone_problem(zone)
     if problem is not None:
         form.refuse(Refused(problem))
-        return refused_page("account/index.html", **_values(preferences_form=form))
+        return page_layout.refused_page("account/index.html", **_values(preferences_form=form))
     if zone != user.time_zone:
         set_time_zone(ports(), actor(), zone, {"time_zone": user.time_zone})
     if language != user.language_code:
         seen = {"language_code": user.language_code}
         update_account(ports(), actor(), Details(language_code=language, seen=seen))
         use_language(person_language(language))
-    answer = redirect_with_success(text("Preferences saved."), "console.account.index")
-    if form.theme.data in THEMES:
-        keep_theme(answer, form.theme.data)
+    answer = page_layout.redirect_with_success(text("Preferences saved."), "console.account.index")
+    if form.theme.data in page_layout.THEMES:
+        page_layout.keep_theme(answer, form.theme.data)
     return answer
 
 
@@ -269,14 +257,16 @@ def save_picture() -> BaseResponse:
     try:
         update_avatar(ports(), actor(), uploaded_image(MAX_AVATAR_SIZE))
     except Refused as refused:
-        return refused_page("account/index.html", **_values(picture_error=reasons_text(refused)))
-    return redirect_with_success(text("Picture saved."), "console.account.index")
+        return page_layout.refused_page(
+            "account/index.html", **_values(picture_error=reasons_text(refused))
+        )
+    return page_layout.redirect_with_success(text("Picture saved."), "console.account.index")
 
 
 @blueprint.post("/picture/remove")
 def remove_picture() -> BaseResponse:
     delete_avatar(ports(), actor())
-    return redirect_with_success(text("Picture removed."), "console.account.index")
+    return page_layout.redirect_with_success(text("Picture removed."), "console.account.index")
 
 
 @blueprint.post("/password")
@@ -292,8 +282,8 @@ def save_password() -> BaseResponse:
                 new_password=form.new_password.data,
             )
             message = text("Password changed. All your other sessions ended.")
-            return redirect_with_success(message, "console.account.index")
-    return refused_page("account/index.html", **_values(password_form=form))
+            return page_layout.redirect_with_success(message, "console.account.index")
+    return page_layout.refused_page("account/index.html", **_values(password_form=form))
 
 
 @blueprint.post("/email")
@@ -307,9 +297,9 @@ def ask_for_email() -> BaseResponse:
                 actor(),
                 new_email=form.new_email.data,
                 password=form.password.data,
-                redirect_url=full_url("console.account.follow"),
+                redirect_url=page_layout.full_url("console.account.follow"),
             )
-            message = mail_message(
+            message = page_layout.mail_message(
                 translatable(
                     "Open the link we sent to {email}. Until then your email doesn't change."
                 ),
@@ -319,8 +309,8 @@ def ask_for_email() -> BaseResponse:
                 ),
                 email=form.new_email.data,
             )
-            return redirect_with_success(message, "console.account.index")
-    return refused_page("account/index.html", **_values(email_form=form))
+            return page_layout.redirect_with_success(message, "console.account.index")
+    return page_layout.refused_page("account/index.html", **_values(email_form=form))
 
 
 @blueprint.get("/follow")
@@ -330,7 +320,7 @@ def follow() -> BaseResponse:
     It works without a session, so that no sign-in URL has the secret.
     """
     session[_LINK] = request.args.get("token", "")[:128]
-    return redirect_to("console.account.confirm")
+    return page_layout.redirect_to("console.account.confirm")
 
 
 @blueprint.route("/new-email", methods=["GET", "POST"])
@@ -343,9 +333,11 @@ def confirm() -> BaseResponse:
             user = confirm_email_change(ports(), actor(), token=token)
             session.pop(_LINK, None)
             message = text("Email changed to {email}.", email=user.email)
-            return redirect_with_success(message, "console.account.index")
+            return page_layout.redirect_with_success(message, "console.account.index")
         session.pop(_LINK, None)
-    return form_page("account/confirm.html", form, has_link=bool(token) and not form.form_errors)
+    return page_layout.form_page(
+        "account/confirm.html", form, has_link=bool(token) and not form.form_errors
+    )
 
 
 @blueprint.post("/sessions/<key:session_id>/end")
@@ -353,8 +345,10 @@ def end_own_session(session_id: int) -> BaseResponse:
     try:
         end_session(ports(), actor(), to_global_id(SESSION, session_id))
     except Refused as refused:
-        return redirect_with_message(reasons_text(refused), "bad", "console.account.index")
-    return redirect_with_success(text("Session ended."), "console.account.index")
+        return page_layout.redirect_with_message(
+            reasons_text(refused), "bad", "console.account.index"
+        )
+    return page_layout.redirect_with_success(text("Session ended."), "console.account.index")
 
 
 @blueprint.post("/sessions/end-others")
@@ -363,7 +357,7 @@ def end_others() -> BaseResponse:
     message = text(
         "Ended {count:,} other session.", "Ended {count:,} other sessions.", count=ended
     )
-    return redirect_with_success(message, "console.account.index")
+    return page_layout.redirect_with_success(message, "console.account.index")
 
 
 def _preferences(user: User) -> PreferencesForm:
@@ -375,7 +369,7 @@ def _preferences(user: User) -> PreferencesForm:
 
 def _chosen(user: User) -> dict[str, object]:
     language, zone = user.language_code, user.time_zone or ""
-    return {"theme": theme(), "language": language, "time_zone": zone}
+    return {"theme": page_layout.theme(), "language": language, "time_zone": zone}
 
 
 def _languages(chosen: str) -> list[tuple[str, str]]:

@@ -20,17 +20,7 @@ from app.console.frame.parts import Consequence, Question
 from app.console.frame.session import actor, caller, ports, prove_now
 from app.console.frame.submissions import Created, CreatingForm, create_once
 from app.domain.values.errors import Refused
-from app.services.accounts.passkeys import (
-    MAX_NAME_LENGTH,
-    MAX_PASSKEYS,
-    OwnPasskey,
-    add_passkey,
-    begin_passkey,
-    delete_passkey,
-    list_passkeys,
-    rename_passkey,
-    show_passkey,
-)
+from app.services.accounts import passkeys
 from app.services.console.sign_in_methods import show_own_second_factors
 from app.services.second_factors.factor_checks import party_of
 from app.web.translation import lazy_text, text
@@ -41,35 +31,42 @@ def passkey_values(*, can_delete: bool) -> dict[str, object]:
 
     ``can_delete`` unless the only one is the second factor that the shop requires.
     """
-    passkeys = list_passkeys(ports(), actor())
-    why_none = _why_full(len(passkeys))
+    own = passkeys.list_passkeys(ports(), actor())
+    why_none = _why_full(len(own))
     if party_of(ports(), actor()) is None:
         why_none = why_impossible(actor(), in_development=ports().configuration.development)
-    rows = [(one, kind_of(one), device_words(one.device)) for one in passkeys]
+    rows = [(one, kind_of(one), device_words(one.device)) for one in own]
     return {"passkey_rows": rows, "why_none": why_none, "can_delete": can_delete}
 
 
 def _why_full(count: int) -> str:
-    if count < MAX_PASSKEYS:
+    if count < passkeys.MAX_PASSKEYS:
         return ""
     return text(
         "You have {count} passkeys, which is the maximum. Delete one to add another.", count=count
     )
 
 
-def ask_delete(passkey: OwnPasskey, *, is_last_factor: bool) -> Question:
-    consequences = [Consequence("warn", text("You can't sign in with this passkey anymore."))]
-    if is_last_factor:
-        consequences = [
-            Consequence("bad", text("You sign in without a second factor from then on.")),
-            *consequences,
-            Consequence("warn", text("Your recovery codes stop working.")),
-        ]
+def consequences_of_removal(sentence: str, *, is_last: bool) -> list[Consequence]:
+    """Return what the removal of a second factor does; ``sentence`` is about the factor itself."""
+    own = Consequence("warn", sentence)
+    if not is_last:
+        return [own]
+    return [
+        Consequence("bad", text("You sign in without a second factor from then on.")),
+        own,
+        Consequence("warn", text("Your recovery codes stop working.")),
+    ]
+
+
+def ask_delete(passkey: passkeys.OwnPasskey, *, is_last_factor: bool) -> Question:
     return Question(
         title=text("Delete the passkey {name}?", name=passkey.name),
         endpoint="console.passkeys.delete",
         arguments={"key": passkey.id},
-        consequences=consequences,
+        consequences=consequences_of_removal(
+            text("You can't sign in with this passkey anymore."), is_last=is_last_factor
+        ),
         detail=text(
             "Delete it in your browser or password manager as well, so that it isn't offered."
         ),
@@ -77,7 +74,7 @@ def ask_delete(passkey: OwnPasskey, *, is_last_factor: bool) -> Question:
     )
 
 
-def kind_of(passkey: OwnPasskey) -> str:
+def kind_of(passkey: passkeys.OwnPasskey) -> str:
     """Return where a passkey is kept, or that it doesn't work."""
     if passkey.is_reported:
         return text("Reported: it doesn't work anymore")
@@ -130,7 +127,7 @@ def add() -> BaseResponse:
 def show(key: int) -> BaseResponse:
     """Show one passkey; with ``ask=delete`` the question before it is deleted."""
     try:
-        passkey = show_passkey(ports(), actor(), key)
+        passkey = passkeys.show_passkey(ports(), actor(), key)
     except Refused as refused:
         return redirect_with_error(refused, _SECURITY)
     form = RenameForm.showing({"name": passkey.name})
@@ -140,12 +137,14 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/rename")
 def rename(key: int) -> BaseResponse:
     try:
-        passkey = show_passkey(ports(), actor(), key)
+        passkey = passkeys.show_passkey(ports(), actor(), key)
         stored = {"name": passkey.name}
         form = RenameForm.from_request(stored, _edited_thing(passkey))
         if form.validate():
             with form.catching_refusals():
-                rename_passkey(ports(), actor(), passkey_id=key, name=form.name.data, seen=stored)
+                passkeys.rename_passkey(
+                    ports(), actor(), passkey_id=key, name=form.name.data, seen=stored
+                )
                 return redirect_with_success(text("Passkey renamed."), _SECURITY)
     except Refused as refused:
         return redirect_with_error(refused, _SECURITY)
@@ -155,13 +154,13 @@ def rename(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/delete")
 def delete(key: int) -> BaseResponse:
     try:
-        delete_passkey(ports(), actor(), passkey_id=key)
+        passkeys.delete_passkey(ports(), actor(), passkey_id=key)
     except Refused as refused:
         return redirect_with_error(refused, _SECURITY)
     return redirect_with_success(text("Passkey deleted."), _SECURITY)
 
 
-def _edited_thing(passkey: OwnPasskey) -> EditedThing:
+def _edited_thing(passkey: passkeys.OwnPasskey) -> EditedThing:
     address = url_for("console.passkeys.show", key=passkey.id)
     return EditedThing(passkey.name, address, "User", caller().user.id)
 
@@ -169,19 +168,22 @@ def _edited_thing(passkey: OwnPasskey) -> EditedThing:
 def _new_page(form: NewPasskeyForm) -> BaseResponse:
     """Return the form with new options: those of a refused answer can't be answered again."""
     try:
-        begun = begin_passkey(ports(), actor())
+        begun = passkeys.begin_passkey(ports(), actor())
     except Refused as refused:
         return redirect_with_error(refused, _SECURITY)
     show = refused_page if form.is_submitted() and form.errors else page
     form.name.data = form.name.data or device_words(begun.name)
     form.challenge.data, form.credential.data = begun.challenge, ""
     return show(
-        "account/passkey_new.html", form=form, options=begun.options, max_length=MAX_NAME_LENGTH
+        "account/passkey_new.html",
+        form=form,
+        options=begun.options,
+        max_length=passkeys.MAX_NAME_LENGTH,
     )
 
 
 def _add(form: NewPasskeyForm) -> Created:
-    added = add_passkey(
+    added = passkeys.add_passkey(
         ports(),
         actor(),
         challenge=form.challenge.data,
@@ -199,7 +201,7 @@ def _add(form: NewPasskeyForm) -> Created:
     return Created(message, _SECURITY, secret=" ".join(added.recovery_codes))
 
 
-def _values(passkey: OwnPasskey, form: RenameForm) -> dict[str, object]:
+def _values(passkey: passkeys.OwnPasskey, form: RenameForm) -> dict[str, object]:
     factors = show_own_second_factors(ports(), actor())
     is_last = factors.counts.passkeys == 1 and not factors.counts.has_authenticator_app
     asks = request.args.get("ask") == "delete" and not factors.is_last_kept
@@ -207,6 +209,6 @@ def _values(passkey: OwnPasskey, form: RenameForm) -> dict[str, object]:
         "passkey": passkey,
         "kind": kind_of(passkey),
         "form": form,
-        "max_length": MAX_NAME_LENGTH,
+        "max_length": passkeys.MAX_NAME_LENGTH,
         "dialog": ask_delete(passkey, is_last_factor=is_last) if asks else None,
     }

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
-from app.console.account.passkeys import passkey_values
+from app.console.account.passkeys import consequences_of_removal, passkey_values
 from app.console.account.sign_in import callback_url, redirect_to_provider_link
 from app.console.frame import page_layout
 from app.console.frame.formatting import day, exact, html_text
@@ -42,8 +42,6 @@ from app.web.translation import lazy_text, text
 _FEW = 3
 """Recovery codes left from which on the page warns."""
 
-_FILE = "recovery-codes.txt"
-
 _START_LABELS = {
     (False, False): translatable("Set up authenticator app"),
     (False, True): translatable("Continue setup"),
@@ -60,20 +58,15 @@ class ShownCodes:
     codes: tuple[str, ...] = field(repr=False)
     lines: str = field(repr=False)
     file: str = field(repr=False)
-    file_name: str = _FILE
+    file_name: str = "recovery-codes.txt"
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to sign in: ``state`` is ok for what is set up, else muted.
+    """A way to sign in; ``link_label`` is that of a link to the password."""
 
-    ``link_label`` is that of a link to the password.
-    """
-
-    state: str
-    icon: str
     label: str
-    detail: str = ""
+    is_set_up: bool = True
     link_label: str = ""
 
 
@@ -93,23 +86,14 @@ def _shown_codes(secret: str) -> ShownCodes:
 def _methods(factors: OwnSecondFactors, methods: SignInMethods) -> Iterator[Method]:
     counts = factors.counts
     for provider in methods.providers:
-        label = text("{provider} (SSO)", provider=provider)
-        yield Method("ok", "check-circle-fill", label)
+        yield Method(text("{provider} (SSO)", provider=provider))
     if counts.passkeys:
-        label = text("{count} passkey", "{count} passkeys", count=counts.passkeys)
-        yield Method("ok", "check-circle-fill", label)
+        yield Method(text("{count} passkey", "{count} passkeys", count=counts.passkeys))
     else:
-        yield Method("muted", "dash-circle", text("Passkeys"), text("Not set up"))
-    if counts.has_authenticator_app:
-        yield Method("ok", "check-circle-fill", text("Authenticator app"))
-    else:
-        yield Method("muted", "dash-circle", text("Authenticator app"), text("Not set up"))
-    if methods.has_password:
-        link_label = text("Change password")
-        yield Method("ok", "check-circle-fill", text("Password"), link_label=link_label)
-    else:
-        link_label = text("Set a password")
-        yield Method("muted", "dash-circle", text("Password"), link_label=link_label)
+        yield Method(text("Passkeys"), is_set_up=False)
+    yield Method(text("Authenticator app"), is_set_up=counts.has_authenticator_app)
+    change = text("Change password") if methods.has_password else text("Set a password")
+    yield Method(text("Password"), is_set_up=methods.has_password, link_label=change)
 
 
 def _policy(factors: OwnSecondFactors) -> str:
@@ -155,17 +139,12 @@ def _dialog(factors: OwnSecondFactors, question: str | None, submission: str) ->
 
 
 def _turn_off(factors: OwnSecondFactors) -> Question:
-    consequences = [Consequence("warn", text("Codes from your app stop working."))]
-    if not factors.counts.passkeys:
-        consequences = [
-            Consequence("bad", text("You sign in without a second factor from then on.")),
-            *consequences,
-            Consequence("warn", text("Your recovery codes stop working.")),
-        ]
     return Question(
         title=text("Turn off your authenticator app?"),
         endpoint="console.second_factors.turn_off",
-        consequences=consequences,
+        consequences=consequences_of_removal(
+            text("Codes from your app stop working."), is_last=not factors.counts.passkeys
+        ),
         action=text("Turn off authenticator app"),
     )
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from types import MappingProxyType
 
 TOKEN_LENGTH = 43
 """Letters and digits of a link's token: 256 bits."""
@@ -28,18 +27,16 @@ class LinkPurpose(StrEnum):
     """As NOT_ME, in the notice of a new email; it also restores the old one."""
 
 
-LIFETIMES: Mapping[LinkPurpose, timedelta] = MappingProxyType(
-    {
-        LinkPurpose.SET_PASSWORD: timedelta(hours=1),
-        LinkPurpose.INVITATION: timedelta(days=7),
-        LinkPurpose.CONFIRM_ACCOUNT: timedelta(days=3),
-        LinkPurpose.CHANGE_EMAIL: timedelta(hours=24),
-        LinkPurpose.DELETE_ACCOUNT: timedelta(hours=1),
-        LinkPurpose.NOTICE: timedelta(hours=1),
-        LinkPurpose.NOT_ME: timedelta(days=7),
-        LinkPurpose.RESTORE_EMAIL: timedelta(days=7),
-    }
-)
+LIFETIMES: Mapping[LinkPurpose, timedelta] = {
+    LinkPurpose.SET_PASSWORD: timedelta(hours=1),
+    LinkPurpose.INVITATION: timedelta(days=7),
+    LinkPurpose.CONFIRM_ACCOUNT: timedelta(days=3),
+    LinkPurpose.CHANGE_EMAIL: timedelta(hours=24),
+    LinkPurpose.DELETE_ACCOUNT: timedelta(hours=1),
+    LinkPurpose.NOTICE: timedelta(hours=1),
+    LinkPurpose.NOT_ME: timedelta(days=7),
+    LinkPurpose.RESTORE_EMAIL: timedelta(days=7),
+}
 """The more a link can do, and the sooner it is expected, the shorter it works."""
 
 NOT_ME_PURPOSES = (LinkPurpose.NOT_ME, LinkPurpose.RESTORE_EMAIL)

@@ -40,14 +40,16 @@ def read_token(token: str) -> CompactToken:
     refuses keys which a token brings along (``jwk``, ``jku``, ``x5u``, ``x5c``) and every ``crit``
     (RFC 8725, 3.1, 3.5 and 3.10), and keeps a webhook's signature from passing for a token.
     """
-    if len(token) > MAX_TOKEN_LENGTH or not token.isascii():
-        raise TokenRejected(TokenFault.UNDECODABLE)
-    try:
-        header, payload, signature = token.split(".")
-    except ValueError:
-        raise TokenRejected(TokenFault.UNDECODABLE) from None
+    header, payload, signature = _split(token, MAX_TOKEN_LENGTH)
     decoded = decode(payload), decode(signature)
     return CompactToken(_kid(header), f"{header}.{payload}".encode(), *decoded)
+
+
+def _split(token: str, max_length: int) -> list[str]:
+    parts = token.split(".", _PARTS)
+    if len(token) > max_length or not token.isascii() or len(parts) != _PARTS:
+        raise TokenRejected(TokenFault.UNDECODABLE)
+    return parts
 
 
 def read_members(data: bytes) -> Mapping[str, object]:
@@ -130,12 +132,7 @@ def read_foreign_token(token: str, algorithms: frozenset[str]) -> ForeignToken:
     (``crit``). Keys that a token brings along or points to (``jwk``, ``jku``, ``x5u``, ``x5c``)
     are never looked at (RFC 8725, 3.10).
     """
-    if len(token) > MAX_PROVIDER_TOKEN_LENGTH or not token.isascii():
-        raise TokenRejected(TokenFault.UNDECODABLE)
-    try:
-        first, second, third = token.split(".")
-    except ValueError:
-        raise TokenRejected(TokenFault.UNDECODABLE) from None
+    first, second, third = _split(token, MAX_PROVIDER_TOKEN_LENGTH)
     header = read_members(decode(first))
     algorithm, kid = header.get("alg"), header.get("kid")
     if not isinstance(algorithm, str) or algorithm not in algorithms:

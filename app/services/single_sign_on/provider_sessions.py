@@ -41,20 +41,8 @@ from app.services.identity.own_tokens import VerifiedSession, owner_of
 from app.services.identity.provider_assertions import WAITS
 from app.services.identity.provider_calls import verify_with
 from app.services.identity.providers import provider_of
+from app.services.sign_in import tokens
 from app.services.sign_in.sessions import OpenedSession, load_refresh_token, store_refresh_token
-from app.services.sign_in.tokens import (
-    SESSION_ENDED,
-    TokenPair,
-    Verified,
-    continued_session,
-    is_current,
-    replace_token,
-    sign_pair,
-    use_up,
-    verified_as,
-    verify_argument_token,
-    was_just_used,
-)
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
     ask_for_tokens,
@@ -73,7 +61,7 @@ _CLOCKS = timedelta(seconds=5)
 @public
 def verify_external_token(
     ports: Ports, actor: Actor, *, plugin_id: str | None, token: str | None
-) -> Verified | None:
+) -> tokens.Verified | None:
     """Verify an access token whose session began at a provider (`externalVerify`).
 
     ``None`` when it is not, whatever the reason, and for a plugin that is unknown or inactive.
@@ -82,13 +70,13 @@ def verify_external_token(
     if provider is None or not token:
         return None
     try:
-        verified = verify_argument_token(ports, actor, token, "token")
+        verified = tokens.verify_argument_token(ports, actor, token, "token")
     except Refused:
         return None
     found = verified.found
     if found is None or found.provider_id != provider.id or not is_access(verified.claims):
         return None
-    return verified_as(found, verified.shop_state.switches, verified.claims)
+    return tokens.verified_as(found, verified.shop_state.switches, verified.claims)
 
 
 @input_decides
@@ -215,7 +203,7 @@ class _Turn:
 @input_decides
 def refresh_external_session(
     ports: Ports, actor: Actor, *, plugin_id: str | None, token: str | None
-) -> TokenPair | None:
+) -> tokens.TokenPair | None:
     """Return new tokens once the provider has refreshed its own (`externalRefresh`).
 
     The answer's refresh token is the next one; the one before stays usable, unless
@@ -244,15 +232,15 @@ def refresh_external_session(
 
 def _refresh_session(
     ports: Ports, actor: Actor, provider: Provider, token: str | None
-) -> TokenPair:
+) -> tokens.TokenPair:
     if not token:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", _FIELD))
-    verified = verify_argument_token(ports, actor, token, _FIELD)
+    verified = tokens.verify_argument_token(ports, actor, token, _FIELD)
     claims, live_session = verified.claims, verified.found
     if claims.type != TokenType.REFRESH:
         raise Refused(_invalid("This is no refresh token."))
     if live_session is None:
-        raise Refused(SESSION_ENDED)
+        raise Refused(tokens.SESSION_ENDED)
     if live_session.provider_id != provider.id or not provider.enable_refresh_token:
         raise Refused(_invalid("This session can't be refreshed with this provider."))
     turn = _take_turn(ports, actor, provider, claims, live_session.user.email)
@@ -263,11 +251,15 @@ def _refresh_session(
 
 def _follow(
     ports: Ports, actor: Actor, token: str, verified: VerifiedSession, live_session: LiveSession
-) -> TokenPair:
+) -> tokens.TokenPair:
     """Another tab is at it, or has just been: this one goes on with the session as it is."""
     claims = verified.claims
-    going_on = continued_session(ports, claims, live_session, successor_of(claims.csrf_token))
-    pair = sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
+    going_on = tokens.continued_session(
+        ports, claims, live_session, successor_of(claims.csrf_token)
+    )
+    pair = tokens.sign_pair(
+        ports, actor, going_on, live_session.user, verified.shop_state.switches
+    )
     follows = ports.configuration.single_use_refresh_tokens
     return pair if follows else replace(pair, refresh=token)
 
@@ -279,7 +271,7 @@ def _refresh(
     verified: VerifiedSession,
     live_session: LiveSession,
     turn: _Turn,
-) -> TokenPair:
+) -> tokens.TokenPair:
     claims = verified.claims
     before = live_session.grant or ScopeGrant()
 
@@ -287,9 +279,9 @@ def _refresh(
         return ports.identity_provider.refresh(client, turn.refresh_token)
 
     try:
-        tokens = ask_for_tokens(ports, provider, CallPurpose.VERIFIED, refresh)
-        _require_same_person(ports, provider, tokens, turn)
-        granted = read_rights(ports, provider, tokens, unsaid=before)
+        answer = ask_for_tokens(ports, provider, CallPurpose.VERIFIED, refresh)
+        _require_same_person(ports, provider, answer, turn)
+        granted = read_rights(ports, provider, answer, unsaid=before)
     except (GrantRefused, TokenRejected) as refused:
         if isinstance(refused, GrantRefused) and refused.error != _OVER:
             _give_up(ports, claims)
@@ -303,8 +295,10 @@ def _refresh(
         _give_up(ports, claims)
         raise unavailable(failed) if isinstance(failed, CallFailed) else failed from failed
     grant = None if granted is None else granted.within(before)
-    going_on = _keep(ports, claims, live_session, tokens.refresh_token, grant)
-    return sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
+    going_on = _keep(ports, claims, live_session, answer.refresh_token, grant)
+    return tokens.sign_pair(
+        ports, actor, going_on, live_session.user, verified.shop_state.switches
+    )
 
 
 def _invalid(message: Sentence) -> Problem:
@@ -332,12 +326,14 @@ def _take_turn(
             .with_for_update(of=models.Session)
         ).one_or_none()
         if row is None:
-            raise Refused(SESSION_ENDED)
+            raise Refused(tokens.SESSION_ENDED)
         stored, identity = row
         if provider.waits and identity.waiting_mark != provider.link_mark:
             raise Refused(WAITS)
-        used = ports.configuration.single_use_refresh_tokens and not is_current(stored, claims)
-        if used and was_just_used(ports, stored, claims):
+        used = ports.configuration.single_use_refresh_tokens and not tokens.is_current(
+            stored, claims
+        )
+        if used and tokens.was_just_used(ports, stored, claims):
             return None
         if not used:
             until = stored.refreshing_until
@@ -351,17 +347,17 @@ def _take_turn(
                 )
             stored.refreshing_until = now + _TURN
             return _Turn(refresh_token, identity.issuer, identity.subject)
-    use_up(ports, actor, claims, email)
-    raise Refused(SESSION_ENDED)
+    tokens.use_up(ports, actor, claims, email)
+    raise Refused(tokens.SESSION_ENDED)
 
 
 def _require_same_person(
-    ports: Ports, provider: Provider, tokens: TokenResponse, turn: _Turn
+    ports: Ports, provider: Provider, answer: TokenResponse, turn: _Turn
 ) -> None:
     """OpenID Connect Core, 12.2: a refresh may bring an ID token, of the same person."""
-    if not tokens.id_token:
+    if not answer.id_token:
         return
-    identity = read_identity(ports, provider, tokens, nonce=None)
+    identity = read_identity(ports, provider, answer, nonce=None)
     if (provider.issuer_here(identity.issuer), identity.subject) != (turn.issuer, turn.subject):
         raise ProviderTokenRejected("The provider's response is about another person.")
 
@@ -398,9 +394,9 @@ def _keep(
             select(models.Session).where(models.Session.token == claims.session).with_for_update()
         )
         if stored is None:
-            raise Refused(SESSION_ENDED)
+            raise Refused(tokens.SESSION_ENDED)
         store_refresh_token(ports, stored, refresh_token)
         stored.refreshing_until = None
         stored.scope = write_grant(grant)
-        successor = replace_token(ports, stored, claims)
-    return continued_session(ports, claims, replace(live_session, grant=grant), successor)
+        successor = tokens.replace_token(ports, stored, claims)
+    return tokens.continued_session(ports, claims, replace(live_session, grant=grant), successor)

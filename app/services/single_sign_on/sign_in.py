@@ -4,7 +4,6 @@ Authorization code with PKCE S256, a nonce, and a single-use state (RFC 9700, 2.
 Core, 3.1). Contract, "Operations" and "What existing clients hold us to".
 """
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import ScopeGrant, granted_scopes
 from app.domain.keys import PENDING_SIGN_IN
+from app.domain.second_factors import digest_of_challenge
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace, SignInReason
 from app.domain.single_sign_on.provider_tokens import (
     IdToken,
@@ -101,7 +101,7 @@ def store_sign_in(
     with ports.database.transaction() as session:
         session.add(
             models.OidcState(
-                digest=_digest(state),
+                digest=digest_of_challenge(state),
                 provider_id=provider.id,
                 redirect_uri=redirect_uri,
                 sealed=ports.encryption.encrypt(PENDING_SIGN_IN, secrets),
@@ -124,7 +124,7 @@ def take_sign_in(
     record = models.OidcState
     take = (
         delete(record)
-        .where(record.digest == _digest(state))
+        .where(record.digest == digest_of_challenge(state))
         .returning(record.provider_id, record.redirect_uri, record.sealed, record.expires_at)
     )
     with ports.database.transaction() as session:
@@ -137,10 +137,6 @@ def take_sign_in(
     if secrets.get("links_in") != links_in:
         raise Refused(_WORTHLESS)
     return StartedSignIn(row.redirect_uri, state, secrets["nonce"], secrets["verifier"])
-
-
-def _digest(state: str) -> str:
-    return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @building_block
