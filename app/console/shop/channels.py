@@ -267,24 +267,21 @@ def _edited_thing(channel: Channel) -> EditedThing:
 
 def _values(channel: Channel, question_name: str = "") -> dict[str, object]:
     is_editable = actor().reaches_channel(channel.id)
+    warning = text(
+        "Products have prices in {currency}, so no cart can be created in this channel.",
+        currency=CURRENCY,
+    )
     asks = question_name == "deactivate" and channel.is_active and is_editable
     return {
         "channel": channel,
         "status": _status(channel),
         "is_editable": is_editable,
-        "warning": "" if channel.currency == CURRENCY else _without_prices(),
+        "warning": "" if channel.currency == CURRENCY else warning,
         "question": _deactivation(channel) if asks else None,
         "deletion": _deletion(channel) if question_name == "delete" and is_editable else None,
         "form": ChannelForm.showing(_stored(channel)),
         **_LENGTHS,
     }
-
-
-def _without_prices() -> str:
-    return text(
-        "Products have prices in {currency}, so no cart can be created in this channel.",
-        currency=CURRENCY,
-    )
 
 
 def _deactivation(channel: Channel) -> Question:

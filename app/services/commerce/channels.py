@@ -327,18 +327,12 @@ def delete_channel(
             _require_target(session, actor, stored, target)
         _move(session, key, target)
         gone = _loaded(session, key)
-        snapshot = channel_snapshot(gone)
+        snapshot = asdict(gone)
         session.delete(stored)
         add_event(ports, actor, session, ChannelDeleted(key, snapshot=snapshot))
         before = snapshot | ({} if target is None else {"orders_moved_to": target})
         record(ports, actor, session, Change("channel.delete", "Channel", key, gone.slug, before))
         return gone
-
-
-@building_block
-def channel_snapshot(channel: channels.Channel) -> dict[str, object]:
-    """Return the snapshot of ``channel`` for a deletion's event."""
-    return asdict(channel)
 
 
 @staff_and_apps

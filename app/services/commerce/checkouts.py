@@ -29,6 +29,9 @@ from app.services.lists import paging
 from app.services.lists.filters import is_reached
 from app.services.outbox.publisher import add_event
 
+NO_SUCH_CHECKOUT = Problem("NOT_FOUND", "There is no such checkout.", "id")
+"""The refusal of a cart that is missing, another person's or ordered."""
+
 SomeLine = TypeVar("SomeLine", bound=Line)
 
 CHECKOUTS: Select[*tuple[object, ...]] = select(
@@ -109,7 +112,7 @@ def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> models.
     query = select(models.Checkout).where(models.Checkout.token == token).with_for_update()
     stored = session.scalars(query).one_or_none()
     if stored is None or not sales.may_open(actor, stored.user_id, channel_of(session, stored)):
-        raise no_such_checkout()
+        raise Refused(NO_SUCH_CHECKOUT)
     return stored
 
 
@@ -117,7 +120,7 @@ def _open_checkout(session: Session, actor: Actor, checkout_id: str) -> models.C
     """Load a cart that hasn't become an order; refuses NOT_FOUND on ``id``."""
     stored = locked_checkout(session, actor, checkout_id)
     if stored.completed_at is not None:
-        raise no_such_checkout()
+        raise Refused(NO_SUCH_CHECKOUT)
     return stored
 
 
@@ -134,12 +137,6 @@ def token_in(checkout_id: str) -> str:
 def cart_in(checkout_id: str) -> Subject:
     """Return what changes of the cart of that global id queue for."""
     return Subject(SubjectKind.CART, token_in(checkout_id))
-
-
-@building_block
-def no_such_checkout() -> Refused:
-    """Return the refusal for a cart that is missing, another person's or ordered."""
-    return Refused(Problem("NOT_FOUND", "There is no such checkout.", "id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +345,7 @@ def attach_checkout(
             email = _customer_email(session, owner)
         stored = _open_checkout(session, actor, checkout_id)
         if stored.user_id not in (None, owner):
-            raise no_such_checkout()
+            raise Refused(NO_SUCH_CHECKOUT)
         if stored.user_id is not None:
             return _loaded(session, actor, stored)
         stored.user_id = owner
@@ -408,7 +405,7 @@ def _loaded(session: Session, actor: Actor, stored: models.Checkout) -> sales.Ch
     session.flush()
     checkout = load_checkout(session, actor, stored.id)
     if checkout is None:
-        raise no_such_checkout()
+        raise Refused(NO_SUCH_CHECKOUT)
     return checkout
 
 

@@ -39,10 +39,10 @@ from app.services.commerce.channels import (
     keep_channel_of_cart,
 )
 from app.services.commerce.checkouts import (
+    NO_SUCH_CHECKOUT,
     cart_in,
     lines_of,
     locked_checkout,
-    no_such_checkout,
     read_line,
     token_in,
 )
@@ -208,14 +208,14 @@ def _store(
 def _ordered(session: Session, actor: Actor, cart: models.Checkout) -> sales.Order:
     order_id = session.scalar(select(models.Order.id).where(models.Order.checkout_id == cart.id))
     if order_id is None:
-        raise no_such_checkout()
+        raise Refused(NO_SUCH_CHECKOUT)
     return _loaded(session, actor, order_id)
 
 
 def _loaded(session: Session, actor: Actor, order_id: int) -> sales.Order:
     order = load_order(session, actor, order_id)
     if order is None:
-        raise no_such_checkout()
+        raise Refused(NO_SUCH_CHECKOUT)
     return order
 
 

@@ -6,7 +6,7 @@ have gets its default or, without one, the empty value of its type.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
 from functools import partial
 from types import MappingProxyType
@@ -33,7 +33,7 @@ from app.ports import NamedRow, Ports
 from app.services.accounts.stored_addresses import address_snapshot, is_of_staff, to_address
 from app.services.authorization.register import building_block, staff_and_apps
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
-from app.services.commerce.channels import CHANNELS, channel_snapshot, to_channel
+from app.services.commerce.channels import CHANNELS, to_channel
 from app.services.commerce.checkouts import load_checkout
 from app.services.commerce.orders import load_order
 from app.services.commerce.products import PRODUCTS, to_product
@@ -291,9 +291,7 @@ def _shop(session: Session, _actor: Actor, _key: int) -> PublicShop:
 
 
 def _channel_snapshot(session: Session, key: int) -> Mapping[str, object]:
-    return channel_snapshot(
-        to_channel(session.execute(CHANNELS.where(models.Channel.id == key)).one())
-    )
+    return asdict(to_channel(session.execute(CHANNELS.where(models.Channel.id == key)).one()))
 
 
 def _user_snapshot(session: Session, key: int) -> Mapping[str, object]:

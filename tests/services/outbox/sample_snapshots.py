@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from app.domain.commerce.money import of_units
 from app.domain.commerce.products import Product
 from app.domain.commerce.products import snapshot_of as product_snapshot
 from app.services.accounts.stored_addresses import address_snapshot
-from app.services.commerce.channels import channel_snapshot
 from app.services.identity.stored_apps import app_snapshot
 from app.services.identity.users import snapshot_of as user_snapshot
 from app.services.people.stored_groups import group_snapshot
@@ -104,7 +104,7 @@ def new_snapshots() -> dict[str, Mapping[str, Any]]:
         "App": app_snapshot(APP),
         "Product": product_snapshot(PRODUCT),
         "Address": address_snapshot(ADDRESS, of_staff=False),
-        "Channel": channel_snapshot(CHANNEL),
+        "Channel": asdict(CHANNEL),
     }
     return {subject: json.loads(json.dumps(found)) for subject, found in stored.items()}
 
