@@ -62,6 +62,7 @@ SECTIONS = {
 
 _PLACES = {
     "app": "app.commands.apps:command",
+    "export": "app.commands.imports:export",
     "import": "app.commands.imports:command",
     "worker": "app.commands.processes:worker",
     "operations": "app.commands.processes:operations",
