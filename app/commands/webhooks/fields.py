@@ -60,11 +60,6 @@ WEBHOOK: tuple[Column[InstanceWebhook], ...] = (
 )
 
 
-def with_secret(secret: str) -> tuple[Column[InstanceWebhook], ...]:
-    """The columns right after ``secret`` was generated; it can't be shown later."""
-    return (*WEBHOOK, Column("secretKey", "Secret", lambda _: secret, short=True))
-
-
 _NEWEST_ATTEMPT: tuple[Column[InstanceAttempt], ...] = (
     Column("responseStatus", "Answer", lambda attempt: attempt.response_status),
     Column("duration", "Seconds", lambda attempt: attempt.duration and round(attempt.duration, 3)),
@@ -146,8 +141,10 @@ class WebhookOptions:
 
     def columns(self, draft: WebhookDraft) -> tuple[Column[InstanceWebhook], ...]:
         """Return the columns to show after ``draft``, with the secret if it was generated."""
+        if not self.makes_secret:
+            return WEBHOOK
         secret = present(draft.secret_key, "")
-        return with_secret(secret) if self.makes_secret else WEBHOOK
+        return (*WEBHOOK, Column("secretKey", "Secret", lambda _: secret, short=True))
 
     def draft(self, instance: Instance) -> WebhookDraft:
         """Return the draft, with files read; raises ``click.UsageError`` for invalid values."""
