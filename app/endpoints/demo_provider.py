@@ -75,10 +75,6 @@ class Endpoints:
     find_key: Callable[[], DemoProviderKey]
     used: dict[str, float] = field(default_factory=dict)
 
-    @property
-    def key(self) -> DemoProviderKey:
-        return self.find_key()
-
     def describe(self) -> Response:
         issuer = _provider().issuer
         return jsonify(
@@ -99,7 +95,7 @@ class Endpoints:
 
     def keys(self) -> Response:
         _provider()
-        return jsonify(keys=[self.key.public_key()])
+        return jsonify(keys=[self.find_key().public_key()])
 
     def authorize(self) -> BaseResponse:
         """Ask who signs in; the choice is sent to the same URL."""
@@ -111,7 +107,7 @@ class Endpoints:
             page = render_template(
                 "demo_provider.html",
                 people=provider.people,
-                client=_host(authorization),
+                client=urlsplit(authorization.redirect_uri).netloc,
                 style=_STYLE,
             )
             return Response(
@@ -131,7 +127,7 @@ class Endpoints:
             "exp": now + _CODE_LASTS.total_seconds(),
             "jti": installation().ports.randomness.token(22),
         }
-        answer = {"code": self.key.sign(_CODE, code), "iss": provider.issuer}
+        answer = {"code": self.find_key().sign(_CODE, code), "iss": provider.issuer}
         return _back(authorization.redirect_uri, authorization.state, answer)
 
     def token(self) -> Response:
@@ -149,7 +145,7 @@ class Endpoints:
         """Return the claims of the person whose access token it is."""
         provider = _provider()
         sent = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        claims = self.key.read(_ACCESS, sent) or {}
+        claims = self.find_key().read(_ACCESS, sent) or {}
         person = _find_person(provider, str(claims.get("sub", "")))
         if person is None or _is_over(claims):
             raise TokenError("invalid_token", HTTPStatus.UNAUTHORIZED)
@@ -169,7 +165,7 @@ class Endpoints:
         return code
 
     def _read(self, kind: str, name: str) -> Mapping[str, object]:
-        claims = self.key.read(kind, request.form.get(name, ""))
+        claims = self.find_key().read(kind, request.form.get(name, ""))
         if claims is None or _is_over(claims):
             raise TokenError("invalid_grant")
         return claims
@@ -190,18 +186,18 @@ class Endpoints:
             about["nonce"] = grant["nonce"]
         scope = str(grant["scope"])
         answer = {
-            "access_token": self.key.sign(
+            "access_token": self.find_key().sign(
                 _ACCESS, {**issued, "client_id": provider.client_id, "scope": scope}
             ),
             "token_type": "Bearer",
             "expires_in": int(_ACCESS_LASTS.total_seconds()),
-            "id_token": self.key.sign(_ID, {**issued, **about}),
+            "id_token": self.find_key().sign(_ID, {**issued, **about}),
             "scope": scope,
         }
         if "offline_access" in scope.split():
             kept = {name: grant[name] for name in ("sub", "scope", "auth_time")}
             until = now + _REFRESH_LASTS.total_seconds()
-            answer["refresh_token"] = self.key.sign(_REFRESH, {**kept, "exp": until})
+            answer["refresh_token"] = self.find_key().sign(_REFRESH, {**kept, "exp": until})
         response = jsonify(answer)
         response.headers["Cache-Control"] = "no-store"
         return response
@@ -324,7 +320,3 @@ def _is_over(claims: Mapping[str, object]) -> bool:
 
 def _now() -> float:
     return installation().ports.clock.timestamp()
-
-
-def _host(authorization: AuthorizationRequest) -> str:
-    return urlsplit(authorization.redirect_uri).netloc

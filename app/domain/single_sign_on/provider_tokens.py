@@ -434,12 +434,9 @@ def read_user_info(token: SignedToken, provider: Provider, *, now: float) -> Map
     if claims.get("iss") is not None:
         _issuer(claims, provider)
     if any(claims.get(name) is not None for name in ("exp", "iat", "nbf")):
-        _times({"exp": now + 1, **_present(claims)}, now)
+        present = {name: value for name, value in claims.items() if value is not None}
+        _times({"exp": now + 1, **present}, now)
     return claims
-
-
-def _present(claims: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in claims.items() if value is not None}
 
 
 def _require_access_kind(token: SignedToken, provider: Provider) -> None:

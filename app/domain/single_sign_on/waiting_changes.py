@@ -90,7 +90,8 @@ def with_waiting_changes(
     waiting = {change.setting: change for change in read_waiting(before.waiting_changes)}
     if before.client_secret != after.client_secret:
         former = waiting.pop(_SECRET, None)
-        was = _masked(before.client_secret) if former is None else former.was
+        kept = MASK if before.client_secret else ""
+        was = kept if former is None else former.was
         if changer is not None and (was or after.client_secret):
             waiting[_SECRET] = WaitingChange(_SECRET, was, now, changer)
     for name in changed:
@@ -170,10 +171,6 @@ def _confirmed(provider: Provider, name: str) -> str:
         if change.setting == name:
             return change.was
     return _text(getattr(provider, name))
-
-
-def _masked(secret: str) -> str:
-    return MASK if secret else ""
 
 
 def _valid_after(before: Provider, after: Provider, now: float) -> float:

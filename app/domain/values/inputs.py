@@ -24,6 +24,15 @@ def present(value: Value | Absent, otherwise: Value) -> Value:
     return otherwise if isinstance(value, Absent) else value
 
 
+def missing_problems(**arguments: object) -> list[Problem]:
+    """Return REQUIRED for each argument that is ``None``."""
+    return [
+        Problem("REQUIRED", "This is required.", name)
+        for name, value in arguments.items()
+        if value is None
+    ]
+
+
 Seen: TypeAlias = Mapping[str, object]
 """What a caller has seen of a thing before changing it, by field; nothing if it doesn't matter."""
 

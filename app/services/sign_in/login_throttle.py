@@ -201,7 +201,12 @@ def unblock_ip(ports: Ports, actor: Actor, address: str) -> None:
     # The counters may live in Redis, beyond this transaction. Written first, the row misleads at
     # worst about an unblocking that a crash prevented; afterwards, it could be missing.
     with ports.database.transaction() as session:
-        ip, before = held.address, _block_facts(held)
+        ip, until = held.address, datetime.fromtimestamp(held.blocked_until, UTC)
+        before: dict[str, object] = {
+            "blocked_until": until.isoformat(),
+            "failures": held.failures,
+            "known_failures": held.known_failures,
+        }
         record(ports, actor, session, Change("throttle.unblock", "Address", ip, ip, before))
     ports.throttle.unblock(held.address)
 
@@ -211,14 +216,6 @@ def _if_blocked(ports: Ports, address: str, now: float) -> Sequence[BlockedIp]:
     parsed = parse_address(address)
     held = None if parsed is None else ports.throttle.find(str(parsed), now)
     return () if held is None or held.blocked_until <= now else (held,)
-
-
-def _block_facts(held: BlockedIp) -> dict[str, object]:
-    return {
-        "blocked_until": datetime.fromtimestamp(held.blocked_until, UTC).isoformat(),
-        "failures": held.failures,
-        "known_failures": held.known_failures,
-    }
 
 
 def _most_failed(failures: Mapping[int, int]) -> list[tuple[int, int]]:

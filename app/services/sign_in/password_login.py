@@ -11,6 +11,7 @@ from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.sign_in_log import SignInPlace, SignInReason
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.inputs import missing_problems
 from app.domain.values.text_rules import is_storable
 from app.ports import Ports
 from app.ports.database import account
@@ -96,7 +97,7 @@ def sign_in_with_password(
     with logged_sign_in(ports, actor, entry):
         require_password_login(load_shop_state(ports).switches)
         if email is None or password is None:
-            raise Refused(*_missing(email=email, password=password))
+            raise Refused(*missing_problems(email=email, password=password))
         with attempt(ports, actor.address) as this:
             candidate, matched = _compare(ports, this, entry, email, password)
             try:
@@ -128,14 +129,6 @@ def needs_password_login(use_case: UseCase[Arguments, Result]) -> UseCase[Argume
         return use_case(ports, actor, *args, **kwargs)
 
     return gated
-
-
-def _missing(**arguments: str | None) -> list[Problem]:
-    return [
-        Problem("REQUIRED", "This is required.", name)
-        for name, value in arguments.items()
-        if value is None
-    ]
 
 
 def _find(ports: Ports, email: str) -> _Candidate | None:

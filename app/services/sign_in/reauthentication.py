@@ -212,7 +212,7 @@ def prove_password(
         match = _compare(ports, account, password)
         if not match:
             if number >= MAX_GUESSES:
-                end_guessed_session(ports, actor, f"{MAX_GUESSES} incorrect passwords in a row.")
+                end_current_session(ports, actor, f"{MAX_GUESSES} incorrect passwords in a row.")
             raise Refused(Problem("INVALID_CREDENTIALS", _password_problem(account), field))
         if account.has_second_factor:
             # The guesses at its codes count on: who has the password could guess them freely.
@@ -240,12 +240,12 @@ def _password_problem(account: OwnAccount) -> Sentence:
 
 
 @building_block
-def end_guessed_session(ports: Ports, actor: Actor, reason: str) -> None:
-    """End the caller's session, in which someone guesses; ``reason`` is for the audit log."""
+def end_current_session(ports: Ports, actor: Actor, reason: str = "") -> None:
+    """End the caller's session; the audit log has the ``reason``, such as that someone guesses."""
     if actor.session_id is None:
         return  # a provider's token: it cannot be ended here, and gets no further guess
     with ports.database.transaction() as session:
         session.execute(delete(models.Session).where(models.Session.id == actor.session_id))
-        why = {"reason": reason}
+        why = {"reason": reason} if reason else {}
         change = Change("session.end", "User", actor.user_id or 0, actor.name, after=why)
         record(ports, actor, session, change)

@@ -38,7 +38,7 @@ from app.services.second_factors.factor_checks import (
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in import sessions
 from app.services.sign_in.login_throttle import UNCOUNTABLE, attempt, count_guess
-from app.services.sign_in.reauthentication import end_guessed_session, own_id
+from app.services.sign_in.reauthentication import end_current_session, own_id
 from app.services.sign_in.tokens import TokenPair, audience_of, sign_pair, verify_argument_token
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
@@ -237,7 +237,7 @@ def prove(
         ports.throttle.reset_guesses(user_id)
     except WrongAnswer as wrong:
         if wrong.is_last_guess:
-            end_guessed_session(ports, actor, f"{MAX_GUESSES} incorrect codes in a row.")
+            end_current_session(ports, actor, f"{MAX_GUESSES} incorrect codes in a row.")
         raise
     except ThrottleUnavailable as error:
         raise Refused(UNCOUNTABLE) from error

@@ -42,6 +42,7 @@ from app.services.identity.provider_assertions import WAITS
 from app.services.identity.provider_calls import verify_with
 from app.services.identity.providers import provider_of
 from app.services.sign_in import tokens
+from app.services.sign_in.reauthentication import end_current_session
 from app.services.sign_in.sessions import OpenedSession, load_refresh_token, store_refresh_token
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import (
@@ -103,7 +104,8 @@ def log_out_external(
         for name, value in values.items()
     ]
     refuse_any(*problems)
-    _end_own_session(ports, actor)
+    if actor.is_account_owner:
+        end_current_session(ports, actor)
     if provider is None or not provider.oauth_logout_url:
         return None
     return with_query(provider.oauth_logout_url, **values)
@@ -138,15 +140,6 @@ def _value_problem(ports: Ports, name: str, value: str, *, redirects: bool) -> P
     if not redirects or not may_redirect_to_other_host(value):
         return None
     return client_url_problem(ports, value, name)
-
-
-def _end_own_session(ports: Ports, actor: Actor) -> None:
-    if actor.session_id is None or not actor.is_account_owner:
-        return
-    with ports.database.transaction() as session:
-        session.execute(delete(models.Session).where(models.Session.id == actor.session_id))
-        change = Change("session.end", "User", actor.user_id or 0, actor.name)
-        record(ports, actor, session, change)
 
 
 def _end_at(ports: Ports, actor: Actor, provider: Provider, logout: LogoutToken) -> int:

@@ -36,6 +36,7 @@ from app.domain.single_sign_on.provider_users import (
 from app.domain.single_sign_on.providers import Provider, ProviderError, requested_scope
 from app.domain.single_sign_on.waiting_changes import waits_for
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected, refuse_any
+from app.domain.values.inputs import missing_problems
 from app.domain.values.text import Phrase
 from app.ports import Ports
 from app.ports.http import CallFailed
@@ -394,7 +395,7 @@ def sign_in_with_provider(
     entry = SignInEntry(SignInMethod.SSO, provider=provider.name, in_console=terms.staff_only)
     with logged_sign_in(ports, actor, entry):
         if not state or not (code or error):
-            raise Refused(*_missing(code=code or error, state=state))
+            raise Refused(*missing_problems(code=code or error or None, state=state or None))
         entry.reason = SignInReason.SSO_EXPIRED
         started = take_sign_in(ports, provider, state)
         entry.reason = SignInReason.SSO_REFUSED
@@ -415,14 +416,6 @@ def _provider_refusal(entry: SignInEntry, error: ProviderError, provider: Provid
     if error.is_temporary:
         entry.reason = SignInReason.UNAVAILABLE
     return Refused(error.problem(provider.name))
-
-
-def _missing(**arguments: object) -> list[Problem]:
-    return [
-        Problem("REQUIRED", "This is required.", name)
-        for name, value in arguments.items()
-        if not value
-    ]
 
 
 @building_block
