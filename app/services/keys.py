@@ -356,14 +356,11 @@ def _key_to_activate(ports: Ports, upcoming: StoredKey, *, force: bool) -> KeyPa
         raise Refused(Problem("KEY_UNREADABLE", str(unreadable))) from unreadable
     wait = (upcoming.published_at + CACHE_TIME - ports.clock.now()).total_seconds()
     if wait > 0 and not force:
-        raise Refused(
-            Problem(
-                "KEY_TOO_NEW",
-                "Verifiers may not have fetched the next key yet and would "
-                "reject its tokens. Rotate in {wait} s, or force the rotation.",
-                values={"wait": ceil(wait)},
-            )
+        message = (
+            "Verifiers may not have fetched the next key yet and would reject its tokens. Rotate "
+            "in {wait} s, or force the rotation."
         )
+        raise Refused(Problem("KEY_TOO_NEW", message, values={"wait": ceil(wait)}))
     return upcoming.pair
 
 

@@ -54,26 +54,13 @@ def password_problems(
     (NIST SP 800-63B-4, 3.1.1.2); the password is folded only here, for comparison.
     """
     password = normalize_password(password)
+    values = {"min_length": MIN_LENGTH, "max_length": MAX_LENGTH, "count": len(password)}
     if len(password) < MIN_LENGTH:
         message = "Use at least {min_length} characters; this has {count}."
-        return (
-            Problem(
-                "PASSWORD_TOO_SHORT",
-                message,
-                field,
-                values={"min_length": MIN_LENGTH, "count": len(password)},
-            ),
-        )
+        return (Problem("PASSWORD_TOO_SHORT", message, field, values=values),)
     if len(password) > MAX_LENGTH:
         message = "Use at most {max_length} characters; this has {count}."
-        return (
-            Problem(
-                "INVALID",
-                message,
-                field,
-                values={"max_length": MAX_LENGTH, "count": len(password)},
-            ),
-        )
+        return (Problem("INVALID", message, field, values=values),)
     problems = []
     similar = similar_word(password, words)
     if strength.is_leaked or (strength.is_guessable and similar is None):

@@ -83,13 +83,9 @@ def _begin(ports: Ports, address: str) -> str:
     if begun.lease:
         return begun.lease
     until = datetime.fromtimestamp(ceil(now + begun.wait), UTC)
-    raise Refused(
-        Problem(
-            "LOGIN_ATTEMPT_DELAYED",
-            "Too many attempts from this IP address. Try again after {until} UTC (in {wait} s).",
-            values={"until": f"{until:%Y-%m-%d %H:%M:%S}", "wait": ceil(begun.wait)},
-        )
-    )
+    message = "Too many attempts from this IP address. Try again after {until} UTC (in {wait} s)."
+    values = {"until": f"{until:%Y-%m-%d %H:%M:%S}", "wait": ceil(begun.wait)}
+    raise Refused(Problem("LOGIN_ATTEMPT_DELAYED", message, values=values))
 
 
 def _end(ports: Ports, address: str, lease: str, this: Attempt) -> None:

@@ -166,13 +166,8 @@ def client_of(ports: Ports, provider: Provider) -> Client:
 @building_block
 def unavailable(failed: CallFailed) -> Refused:
     """Return the refusal for sign-ins while the provider doesn't respond."""
-    return Refused(
-        Problem(
-            "INVALID",
-            "The identity provider gave no usable answer. {failed}",
-            values={"failed": Phrase(failed)},
-        )
-    )
+    message = "The identity provider gave no usable answer. {failed}"
+    return Refused(Problem("INVALID", message, values={"failed": Phrase(failed)}))
 
 
 @building_block
