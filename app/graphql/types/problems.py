@@ -4,7 +4,7 @@ from typing import Any
 
 import graphene
 
-from app.graphql.fields import MutationError, attribute, error_type, part_or_null
+from app.graphql.fields import attribute, error_type, part_or_null
 from app.graphql.unavailable import with_unavailable
 
 
@@ -26,9 +26,11 @@ _ADDRESS_TYPE = graphene.Field(
 )
 
 
-class AccountError(MutationError, graphene.ObjectType):
+class AccountError(graphene.ObjectType):
     """An error of an account mutation."""
 
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     address_type = _ADDRESS_TYPE
 
@@ -46,9 +48,11 @@ class CustomerBulkUpdateError(graphene.ObjectType):
 SendConfirmationEmailError = error_type("SendConfirmationEmailError", "Why no link was sent.")
 
 
-class StaffError(MutationError, graphene.ObjectType):
+class StaffError(graphene.ObjectType):
     """An error of a staff mutation, with the items it is about."""
 
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     permissions = _PERMISSIONS
     groups = _GROUPS
@@ -56,9 +60,11 @@ class StaffError(MutationError, graphene.ObjectType):
     address_type = _ADDRESS_TYPE
 
 
-class PermissionGroupError(MutationError, graphene.ObjectType):
+class PermissionGroupError(graphene.ObjectType):
     """An error of a permission group mutation, with the items it is about."""
 
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
+    message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.PermissionGroupErrorCode")
     permissions = _PERMISSIONS
     users = _USERS

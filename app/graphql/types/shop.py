@@ -1,7 +1,7 @@
 """The shop, its settings, its two switches and its channels."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from app.domain.commerce.money import CURRENCY
 from app.domain.mails.design import logo_path
 from app.domain.mails.mail import MailSender
 from app.domain.shop import settings
-from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
+from app.domain.shop.setting_table import SETTINGS, SettingKind, SettingValue
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation import SCHEMA_VERSION
 from app.graphql.compatibility import constant
@@ -111,8 +111,12 @@ SETTING_TYPES: Mapping[SettingKind, Any] = {
 """The types of settings that aren't texts, as fields and as inputs."""
 
 
-def _managed(setting: Setting) -> graphene.Field:
-    """Return the field of a setting that needs MANAGE_SETTINGS."""
+_SETTINGS = {setting.name: setting for setting in SETTINGS}
+
+
+def _managed(name: str) -> graphene.Field:
+    """Return the field of the setting ``name``, which needs MANAGE_SETTINGS."""
+    setting = _SETTINGS[name]
 
     def resolve(_shop: settings.PublicShop, info: Info) -> SettingValue:
         return setting.read(show_settings(*info.context.caller))
@@ -124,15 +128,7 @@ def _managed(setting: Setting) -> graphene.Field:
     )
 
 
-_PUBLIC = {field.name for field in fields(settings.PublicShop)}
-_ManagedSettings: Any = type(
-    "_ManagedSettings",
-    (),
-    {one.name: _managed(one) for one in SETTINGS if one.name not in _PUBLIC},
-)
-
-
-class Shop(_ManagedSettings, ObjectType, interfaces=(ObjectWithMetadata,)):
+class Shop(ObjectType, interfaces=(ObjectWithMetadata,)):
     """The shop. Its name, description and switches are public."""
 
     id = graphene.NonNull(graphene.ID, resolver=lambda *_: to_global_id("Shop", settings.SHOP_ID))
@@ -140,14 +136,42 @@ class Shop(_ManagedSettings, ObjectType, interfaces=(ObjectWithMetadata,)):
     description = graphene.String()
     password_login_mode = graphene.NonNull(PasswordLoginModeEnum)
     allow_storefront_traffic = graphene.NonNull(graphene.Boolean)
+    storefront_note = _managed("storefront_note")
+    storefront_opens_at = _managed("storefront_opens_at")
     available_external_authentications = graphene.NonNull(
         graphene.List(graphene.NonNull(ExternalAuthentication)),
         resolver=lambda _shop, info: list_external_authentications(*info.context.caller),
     )
+    default_mail_sender_name = _managed("default_mail_sender_name")
+    default_mail_sender_address = _managed("default_mail_sender_address")
+    mail_reply_to = _managed("mail_reply_to")
+    accent_color = _managed("accent_color")
+    mail_footer = _managed("mail_footer")
+    mail_legal_line = _managed("mail_legal_line")
+    default_language = _managed("default_language")
+    password_reset_sender = _managed("password_reset_sender")
+    account_confirmation_sender = _managed("account_confirmation_sender")
+    email_change_request_sender = _managed("email_change_request_sender")
+    customer_invitation_sender = _managed("customer_invitation_sender")
+    staff_invitation_sender = _managed("staff_invitation_sender")
+    webhook_alerts = _managed("webhook_alerts")
+    webhook_alert_failures = _managed("webhook_alert_failures")
+    webhook_alert_percent = _managed("webhook_alert_percent")
+    webhook_alert_attempts = _managed("webhook_alert_attempts")
     logo = graphene.Field(
         "app.graphql.types.users.Image",
         description="The logo that emails show, as PNG. Requires MANAGE_SETTINGS.",
     )
+    customer_set_password_url = _managed("customer_set_password_url")
+    enable_account_confirmation_by_email = _managed("enable_account_confirmation_by_email")
+    allow_login_without_confirmation = _managed("allow_login_without_confirmation")
+    hosted_pages = _managed("hosted_pages")
+    hosted_password_login = _managed("hosted_password_login")
+    hosted_passkey_login = _managed("hosted_passkey_login")
+    hosted_provider_login = _managed("hosted_provider_login")
+    email_code_login = _managed("email_code_login")
+    staff_second_factor = _managed("staff_second_factor")
+    second_factor_grace_days = _managed("second_factor_grace_days")
     second_factor_required_from = graphene.DateTime(
         description="When staff without a second factor lose their staff permissions; null while "
         "it is optional. Requires MANAGE_SETTINGS.",
