@@ -285,22 +285,10 @@ class ThrottleUser(Record):
 
 
 class IdentityProvider(Record):
-    """An identity provider, its settings under the names that clients know.
+    """An identity provider: the columns are the fields of the domain's ``Provider``.
 
-    ``slug`` is the word before ``.authentication.openidconnect`` of its plugin id; the default
-    provider's is ``default``. ``client_secret`` is sealed. ``issuer`` may be empty: it is checked
-    where it is known. ``scope_prefix`` is what its scopes begin with, empty for the
-    installation's. ``second_factor_amr`` and ``second_factor_acr`` are the values of the claims
-    ``amr`` and ``acr``, separated by spaces, that say that someone signed in with a second factor.
-    ``subject_claim`` is the claim of access tokens that is the subject.
-    ``accepted_clients`` are the client IDs, separated by spaces, whose access tokens are accepted.
-    ``groups_claim`` names the claim that holds a person's groups at the provider, and
-    ``group_mapping`` is the permission group of each of its values, as JSON; empty for none.
-    ``serves_staff_of_any_client``: access tokens have staff rights although neither an audience
-    nor clients are set, as before that setting existed.
-    ``waiting_changes`` are the settings that wait for confirmation, as JSON; empty if none does.
-    ``trust_version`` counts changes of what the provider can assert. Tokens issued until
-    ``tokens_valid_after`` (Unix seconds) are refused.
+    Its settings have the names that clients know, and what ``provider_settings`` says of them.
+    ``group_mapping`` and ``waiting_changes`` are JSON, empty for none.
     """
 
     __tablename__ = "identity_providers"

@@ -197,11 +197,6 @@ _ORDERS = {
         (cast(models.IdentityProvider.active, Integer), models.IdentityProvider.id)
     ),
 }
-_SECRETS = tuple(
-    setting.name
-    for setting in provider_settings.SETTINGS
-    if setting.type is provider_settings.SettingType.SECRET
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,7 +482,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
         problems.append(line_problem(name, "name"))
     refuse_any(*problems)
     values: dict[str, Any] = {name: value for name, value in read.items() if value is not None}
-    for secret in _SECRETS:
+    for secret in provider_settings.SECRET_NAMES:
         if values.get(secret):
             values[secret] = ports.encryption.encrypt(PROVIDER_SECRET, str(values[secret]))
     if changes.active is not None:
