@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy import Index, LargeBinary, String, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.domain.accounts.users import DEFAULT_LANGUAGE
+from app.domain.accounts.users import DEFAULT_LANGUAGE, MAX_GROUP_NAME_LENGTH
 from app.models import record
 
 LOCKED_OUT = "is_active IS FALSE"
@@ -104,7 +104,7 @@ class Group(record.Record):
     __tablename__ = "permission_groups"
 
     id: Mapped[int] = mapped_column(record.BigKey, primary_key=True)
-    name: Mapped[str] = mapped_column(String(150), unique=True)
+    name: Mapped[str] = mapped_column(String(MAX_GROUP_NAME_LENGTH), unique=True)
     is_channel_restricted: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 

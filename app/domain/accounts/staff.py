@@ -1,11 +1,12 @@
-"""Who can be removed by a caller, and which permissions must stay manageable."""
+"""Who can be removed by a caller, which permissions must stay manageable, and groups' names."""
 
 from collections.abc import Collection
 
-from app.domain.accounts.users import User
+from app.domain.accounts.users import MAX_GROUP_NAME_LENGTH, User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem
+from app.domain.values.text_rules import line_problem
 
 
 def deactivation_problem(actor: Actor, user: User) -> Problem | None:
@@ -65,6 +66,13 @@ def unmanageable_problem(
         permissions=abandoned,
         values={"abandoned": ", ".join(abandoned)},
     )
+
+
+def group_name_problem(name: str) -> Problem | None:
+    """Return why a group can't be called that, or ``None``: REQUIRED or INVALID on ``name``."""
+    if not name:
+        return Problem("REQUIRED", "Give the group a name.", "name")
+    return line_problem(name, "name", max_length=MAX_GROUP_NAME_LENGTH)
 
 
 def last_group_problem(actor: Actor, groups_left: int, field: str) -> Problem | None:

@@ -20,6 +20,7 @@ DEFAULT_LANGUAGE = "EN"
 """The language of people who haven't chosen one."""
 
 
+MAX_GROUP_NAME_LENGTH = 150
 NO_KEY = 0
 """The key of a user who isn't stored."""
 

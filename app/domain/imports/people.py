@@ -8,7 +8,12 @@ from datetime import datetime
 from app.domain.accounts.addresses import MAX_LENGTHS
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.languages import LANGUAGE_NAMES
-from app.domain.accounts.users import DEFAULT_LANGUAGE, MAX_NOTE_LENGTH, MAX_REFERENCE_LENGTH
+from app.domain.accounts.users import (
+    DEFAULT_LANGUAGE,
+    MAX_GROUP_NAME_LENGTH,
+    MAX_NOTE_LENGTH,
+    MAX_REFERENCE_LENGTH,
+)
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.fitting import LONG_AGO, SourceRow
 from app.domain.imports.runs import Converted, Finding, Outcome
@@ -16,7 +21,6 @@ from app.domain.values.text_rules import MAX_NAME_LENGTH
 
 USERS = "account_user"
 GROUPS = "account_group"
-MAX_GROUP_NAME_LENGTH = 150
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.domain.accounts.users import MAX_GROUP_NAME_LENGTH
 from app.domain.values.errors import Problem
 from app.domain.values.text_rules import line_problem
 
 MAX_ROWS = 200
 _MAX_VALUE_LENGTH = 255
-_MAX_NAME_LENGTH = 150
 _NO_TABLE = Problem(
     "INVALID",
     'Enter a JSON object of claim values and groups: {"shop-admins": "Admins"}.',
@@ -120,7 +120,7 @@ def _rows_problem(rows: list[GroupOfClaim]) -> Problem | None:
     for row in rows:
         if not row.value or not row.group:
             return _EMPTY_CELL
-        for text, length in ((row.value, _MAX_VALUE_LENGTH), (row.group, _MAX_NAME_LENGTH)):
+        for text, length in ((row.value, _MAX_VALUE_LENGTH), (row.group, MAX_GROUP_NAME_LENGTH)):
             problem = line_problem(text, "group_mapping", max_length=length)
             if problem is not None:
                 return problem

@@ -1,6 +1,7 @@
 """Permission groups: created, listed, changed and deleted, within the caller's permissions."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sqlalchemy import delete, func, select
@@ -8,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
 from app import models
-from app.domain.accounts.staff import duplicate_problem, last_group_problem
+from app.domain.accounts.staff import duplicate_problem, group_name_problem, last_group_problem
 from app.domain.accounts.users import Group, User
 from app.domain.authorization.actor import (
     Actor,
@@ -24,11 +25,11 @@ from app.domain.events import (
 )
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import filtered_keys, key_of, to_global_id
-from app.domain.values.inputs import ABSENT, Absent, Seen, require_unchanged
+from app.domain.values.inputs import ABSENT, Absent, Seen, present, require_unchanged
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.ports import Ports
-from app.services.audit.log import Change, record
+from app.services.audit.log import Change, differing, record
 from app.services.authorization.register import (
     building_block,
     fresh_proof,
@@ -92,16 +93,45 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
     Channels of a group that isn't restricted are ignored, as in Saleor.
     """
     name = new.name.strip()
-    refuse_any(
-        stored_groups.name_problem(name), grant_problem(actor, new.permissions, "addPermissions")
-    )
+    refuse_any(group_name_problem(name), grant_problem(actor, new.permissions, "addPermissions"))
+    with _name_unique(ports, name), ports.database.transaction() as session:
+        lock_grants(session)
+        users = stored_groups.manageable_staff(actor, session, new.users, "addUsers", adding=True)
+        _require_free(session, name)
+        channels = _new_channels(actor, session, new)
+        group = models.Group(name=name, is_channel_restricted=new.is_restricted)
+        session.add(group)
+        session.flush()
+        _add_permissions(session, group.id, new.permissions)
+        _add_channels(session, group.id, channels or ())
+        with stored_groups.guard_channels(actor, session, users, "addUsers"):
+            join(session, users=users, groups=[group.id])
+        add_event(ports, actor, session, PermissionGroupCreated(group.id))
+        after: dict[str, object] = {
+            "permissions": sorted(permission.value for permission in new.permissions)
+        }
+        if channels is not None:
+            after["channels"] = sorted(channels)
+        if users:
+            after["users"] = sorted(users)
+        record(ports, actor, session, Change("group.create", "Group", group.id, name, after=after))
+        return stored_groups.load_group(session, group.id)
+
+
+@contextmanager
+def _name_unique(ports: Ports, name: str) -> Iterator[None]:
+    """Refuse UNIQUE on ``name`` if another transaction took it first."""
     try:
-        return _store(ports, actor, name, new)
+        yield
     except IntegrityError:
         with ports.database.reading() as session:
-            if stored_groups.is_taken(session, name):  # another request was quicker
-                raise Refused(stored_groups.UNIQUE) from None
+            _require_free(session, name)
         raise
+
+
+def _require_free(session: Session, name: str) -> None:
+    if session.scalar(select(models.Group.id).where(models.Group.name == name)) is not None:
+        raise Refused(Problem("UNIQUE", "Group with this name already exists.", "name")) from None
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -190,32 +220,6 @@ def all_groups(ports: Ports) -> tuple[PermissionGroup, ...]:
         )
 
 
-def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGroup:
-    with ports.database.transaction() as session:
-        lock_grants(session)
-        users = stored_groups.manageable_staff(actor, session, new.users, "addUsers", adding=True)
-        if stored_groups.is_taken(session, name):
-            raise Refused(stored_groups.UNIQUE)
-        channels = _new_channels(actor, session, new)
-        group = models.Group(name=name, is_channel_restricted=new.is_restricted)
-        session.add(group)
-        session.flush()
-        stored_groups.add_group_permissions(session, group.id, new.permissions)
-        stored_groups.add_group_channels(session, group.id, channels or ())
-        with stored_groups.guard_channels(actor, session, users, "addUsers"):
-            join(session, users=users, groups=[group.id])
-        add_event(ports, actor, session, PermissionGroupCreated(group.id))
-        after: dict[str, object] = {
-            "permissions": sorted(permission.value for permission in new.permissions)
-        }
-        if channels is not None:
-            after["channels"] = sorted(channels)
-        if users:
-            after["users"] = sorted(users)
-        record(ports, actor, session, Change("group.create", "Group", group.id, name, after=after))
-        return stored_groups.load_group(session, group.id)
-
-
 def _new_channels(actor: Actor, session: Session, new: NewGroup) -> frozenset[int] | None:
     """Return the channels that a new group is restricted to, ``None`` for no restriction."""
     if not new.is_restricted:
@@ -277,15 +281,30 @@ def update_group(
     these three and ``addUsers`` and ``removeUsers`` what ``guard_channels`` refuses.
     """
     key = key_of(group_id, "Group")
-    name = changes.name if isinstance(changes.name, Absent) else changes.name.strip()
+    name = present(changes.name, "").strip()
     _require_valid(actor, name, changes)
-    try:
-        return _update(ports, actor, key, name, changes)
-    except IntegrityError:
-        with ports.database.reading() as session:
-            if not isinstance(name, Absent) and stored_groups.is_taken(session, name):
-                raise Refused(stored_groups.UNIQUE) from None
-        raise
+    with _name_unique(ports, name), ports.database.transaction() as session:
+        lock_grants(session)
+        group = stored_groups.load_manageable_group(actor, session, key)
+        old_members = _members(session, key)
+        before = group_facts(group, old_members)
+        require_unchanged(changes.seen, before)
+        if not isinstance(changes.name, Absent) and name != group.name:
+            _require_free(session, name)
+            session.get_one(models.Group, key).name = name
+        _change_permissions(actor, session, group, changes)
+        with stored_groups.guard_channels(
+            actor, session, old_members, _channel_field(group, changes)
+        ):
+            _change_channels(actor, session, group, changes)
+        members = _change_members(actor, session, key, changes, old_members)
+        changed = stored_groups.load_group(session, key)
+        old, new = differing(before, group_facts(changed, members))
+        if new:
+            add_event(ports, actor, session, PermissionGroupUpdated(key))
+            change = Change("group.update", "Group", key, changed.name, old, new)
+            record(ports, actor, session, change)
+        return changed
 
 
 @requires_person(Permission.MANAGE_STAFF)
@@ -316,61 +335,22 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
         return group
 
 
-def _require_valid(actor: Actor, name: str | Absent, changes: GroupChanges) -> None:
+def _require_valid(actor: Actor, name: str, changes: GroupChanges) -> None:
     added, removed = changes.add_permissions, changes.remove_permissions
     refuse_any(
         duplicate_problem(added, removed, "permissions", "permissions"),
         duplicate_problem(changes.add_users, changes.remove_users, "users", "users"),
         duplicate_problem(changes.add_channels, changes.remove_channels, "channels", "channels"),
-        None if isinstance(name, Absent) else stored_groups.name_problem(name),
+        None if isinstance(changes.name, Absent) else group_name_problem(name),
         grant_problem(actor, added, "addPermissions"),
         withdrawal_problem(actor, removed, "removePermissions"),
     )
 
 
-def _update(
-    ports: Ports, actor: Actor, key: int, name: str | Absent, changes: GroupChanges
-) -> PermissionGroup:
-    with ports.database.transaction() as session:
-        lock_grants(session)
-        group = stored_groups.load_manageable_group(actor, session, key)
-        old_members = _members(session, key)
-        require_unchanged(changes.seen, group_facts(group, old_members))
-        before: dict[str, object] = {}
-        after: dict[str, object] = {}
-        if not isinstance(name, Absent) and name != group.name:
-            if stored_groups.is_taken(session, name):
-                raise Refused(stored_groups.UNIQUE)
-            session.get_one(models.Group, key).name = name
-            before["name"], after["name"] = group.name, name
-        granted = _change_permissions(actor, session, group, changes)
-        if granted != group.permissions:
-            before["permissions"] = sorted(permission.value for permission in group.permissions)
-            after["permissions"] = sorted(permission.value for permission in granted)
-        with stored_groups.guard_channels(
-            actor, session, old_members, _channel_field(group, changes)
-        ):
-            channels = _change_channels(actor, session, group, changes)
-        if channels != group.channel_ids:
-            before["channels"] = _sorted(group.channel_ids)
-            after["channels"] = _sorted(channels)
-        members = _change_members(actor, session, key, changes, old_members)
-        if members != old_members:
-            before["users"], after["users"] = sorted(old_members), sorted(members)
-        changed = stored_groups.load_group(session, key)
-        if after:
-            add_event(ports, actor, session, PermissionGroupUpdated(key))
-            change = Change("group.update", "Group", key, changed.name, before, after)
-            record(ports, actor, session, change)
-        return changed
-
-
 def _change_permissions(
     actor: Actor, session: Session, group: PermissionGroup, changes: GroupChanges
-) -> frozenset[Permission]:
-    stored_groups.add_group_permissions(
-        session, group.id, changes.add_permissions - group.permissions
-    )
+) -> None:
+    _add_permissions(session, group.id, changes.add_permissions - group.permissions)
     going = changes.remove_permissions & group.permissions
     if going:
         with prevent_unmanageable(actor, session, "removePermissions"):
@@ -380,13 +360,20 @@ def _change_permissions(
                     models.GroupPermission.permission.in_([one.value for one in going]),
                 )
             )
-    return (group.permissions | changes.add_permissions) - going
+
+
+def _add_permissions(session: Session, group_id: int, permissions: Iterable[Permission]) -> None:
+    """Add ``permissions``, which the group does not have yet."""
+    session.add_all(
+        models.GroupPermission(group_id=group_id, permission=permission.value)
+        for permission in permissions
+    )
+    session.flush()
 
 
 def _change_channels(
     actor: Actor, session: Session, group: PermissionGroup, changes: GroupChanges
-) -> frozenset[int] | None:
-    """Write the group's channels; return them, ``None`` for all."""
+) -> None:
     was_restricted = group.channel_ids is not None
     is_restricted = was_restricted if changes.is_restricted is None else changes.is_restricted
     of_group = models.GroupChannel.group_id == group.id
@@ -395,7 +382,7 @@ def _change_channels(
             refuse_any(channel_problem(actor, None, "restrictedAccessToChannels"))
             session.get_one(models.Group, group.id).is_channel_restricted = False
             session.execute(delete(models.GroupChannel).where(of_group))
-        return None
+        return
     added = stored_groups.existing_channels(session, changes.add_channels, "addChannels")
     removed = stored_groups.existing_channels(session, changes.remove_channels, "removeChannels")
     refuse_any(
@@ -403,12 +390,18 @@ def _change_channels(
         channel_problem(actor, removed, "removeChannels"),
     )
     session.get_one(models.Group, group.id).is_channel_restricted = True
-    before = group.channel_ids or frozenset()
     session.execute(
         delete(models.GroupChannel).where(of_group, models.GroupChannel.channel_id.in_(removed))
     )
-    stored_groups.add_group_channels(session, group.id, added - before)
-    return (before | added) - removed
+    _add_channels(session, group.id, added - (group.channel_ids or frozenset()))
+
+
+def _add_channels(session: Session, group_id: int, channel_ids: Iterable[int]) -> None:
+    """Give a group access to channels that it doesn't have yet."""
+    session.add_all(
+        models.GroupChannel(group_id=group_id, channel_id=key) for key in sorted(channel_ids)
+    )
+    session.flush()
 
 
 def _channel_field(group: PermissionGroup, changes: GroupChanges) -> str:
@@ -425,13 +418,9 @@ def group_facts(group: PermissionGroup, members: Collection[int]) -> dict[str, o
     return {
         "name": group.name,
         "permissions": sorted(permission.value for permission in group.permissions),
-        "channels": _sorted(group.channel_ids),
+        "channels": None if group.channel_ids is None else sorted(group.channel_ids),
         "users": sorted(members),
     }
-
-
-def _sorted(channels: frozenset[int] | None) -> list[int] | None:
-    return None if channels is None else sorted(channels)
 
 
 def _change_members(

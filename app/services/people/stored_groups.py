@@ -16,10 +16,9 @@ from app.domain.authorization.actor import (
     manage_problem,
     reaches_channels,
 )
-from app.domain.authorization.permissions import Permission, PermissionGroup
+from app.domain.authorization.permissions import PermissionGroup
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import parse_id, to_global_id
-from app.domain.values.text_rules import line_problem
 from app.ports import NamedRow
 from app.services.authorization.register import building_block
 from app.services.authorization.session_rights import (
@@ -31,9 +30,6 @@ from app.services.authorization.session_rights import (
     read_user,
 )
 from app.services.lists.paging import record_from
-
-_MAX_NAME_LENGTH = 150
-UNIQUE = Problem("UNIQUE", "Group with this name already exists.", "name")
 
 MEMBERS = (
     select(func.count())
@@ -96,19 +92,6 @@ def load_manageable_group(actor: Actor, session: Session, group_id: int) -> Perm
 
 
 @building_block
-def name_problem(name: str) -> Problem | None:
-    """Return why a group cannot be called that, or ``None``: REQUIRED or INVALID on ``name``."""
-    if not name:
-        return Problem("REQUIRED", "Give the group a name.", "name")
-    return line_problem(name, "name", max_length=_MAX_NAME_LENGTH)
-
-
-@building_block
-def is_taken(session: Session, name: str) -> bool:
-    return session.scalar(select(models.Group.id).where(models.Group.name == name)) is not None
-
-
-@building_block
 def existing_channels(session: Session, ids: Collection[str], field: str) -> frozenset[int]:
     """Return the keys of the channels with these global IDs, locked against deletion.
 
@@ -126,27 +109,6 @@ def existing_channels(session: Session, ids: Collection[str], field: str) -> fro
         problem = Problem("NOT_FOUND", "No channel {names}.", field, values=values)
         raise Refused(replace(problem, channels=missing))
     return frozenset(found)
-
-
-@building_block
-def add_group_channels(session: Session, group_id: int, channel_ids: Iterable[int]) -> None:
-    """Give a group access to channels that it doesn't have yet."""
-    session.add_all(
-        models.GroupChannel(group_id=group_id, channel_id=key) for key in sorted(channel_ids)
-    )
-    session.flush()
-
-
-@building_block
-def add_group_permissions(
-    session: Session, group_id: int, permissions: Iterable[Permission]
-) -> None:
-    """Add ``permissions``, which the group does not have yet."""
-    session.add_all(
-        models.GroupPermission(group_id=group_id, permission=permission.value)
-        for permission in permissions
-    )
-    session.flush()
 
 
 MAX_IDS = 1000
@@ -169,13 +131,7 @@ def manageable_groups(
     if missing:
         problems.append(_missing("Group", missing, field))
     beyond = tuple(
-        name
-        for name, key in keys.items()
-        if key in found
-        and not (
-            is_manageable(actor, found[key].permissions)
-            and reaches_channels(actor, found[key].channel_ids)
-        )
+        name for name, key in keys.items() if key in found and not _manages(actor, found[key])
     )
     if beyond:
         message = "You can't manage a group with permissions or channels that you don't have."
@@ -266,8 +222,8 @@ def _users(session: Session, keys: Collection[int]) -> dict[int, User]:
     return {user.id: user for user in map(read_user, rows)}
 
 
-def _manages(actor: Actor, user: User) -> bool:
-    return is_manageable(actor, user.permissions) and reaches_channels(actor, user.channel_ids)
+def _manages(actor: Actor, held: User | PermissionGroup) -> bool:
+    return is_manageable(actor, held.permissions) and reaches_channels(actor, held.channel_ids)
 
 
 def _names(users: Iterable[User]) -> tuple[str, ...]:
