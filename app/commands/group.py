@@ -1,5 +1,7 @@
 """``flask group``: permission groups."""
 
+from functools import partial
+
 import click
 
 from app.commands.name_completion import complete_group, complete_staff_email
@@ -38,6 +40,8 @@ _COLUMNS: tuple[Column[PermissionGroup], ...] = (
     Column("members", "Members", lambda group: group.members),
     Column("permissions", "Permissions", lambda group: sorted(group.permissions)),
 )
+_permissions_option = partial(click.option, type=PermissionType(), multiple=True)
+_members_option = partial(click.option, multiple=True, shell_complete=complete_staff_email)
 
 
 @command.command(
@@ -77,34 +81,10 @@ def list_(*, search: str, request: PageRequest) -> None:
 )
 @click.argument("name", shell_complete=complete_group)
 @click.option("--name", "new_name", help="New name.")
-@click.option(
-    "--add-permission",
-    "added",
-    type=PermissionType(),
-    multiple=True,
-    help="A permission to grant. Repeatable.",
-)
-@click.option(
-    "--remove-permission",
-    "removed",
-    type=PermissionType(),
-    multiple=True,
-    help="A permission to remove. Repeatable.",
-)
-@click.option(
-    "--add-user",
-    "joining",
-    multiple=True,
-    shell_complete=complete_staff_email,
-    help="Email of a staff member to add. Repeatable.",
-)
-@click.option(
-    "--remove-user",
-    "leaving",
-    multiple=True,
-    shell_complete=complete_staff_email,
-    help="Email of a member to remove. Repeatable.",
-)
+@_permissions_option("--add-permission", "added", help="A permission to grant. Repeatable.")
+@_permissions_option("--remove-permission", "removed", help="A permission to remove. Repeatable.")
+@_members_option("--add-user", "joining", help="Email of a staff member to add. Repeatable.")
+@_members_option("--remove-user", "leaving", help="Email of a member to remove. Repeatable.")
 def update(
     name: str,
     *,

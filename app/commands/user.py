@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -112,6 +113,7 @@ _ERASURE: tuple[Column[Erasure], ...] = (
     Column("deliveries", "Deleted deliveries", lambda erasure: erasure.deliveries),
 )
 
+_groups_option = partial(click.option, multiple=True, shell_complete=complete_group)
 _ONLY_STAFF = (
     "Only staff can have groups and permissions. "
     "To make this customer staff: flask user promote {email}"
@@ -134,20 +136,8 @@ _ONLY_STAFF = (
 @click.option("--email", "new_email", help="New email, for mail and sign-in.")
 @click.option("--first-name", help="First name.")
 @click.option("--last-name", help="Last name.")
-@click.option(
-    "--add-group",
-    "joined",
-    multiple=True,
-    shell_complete=complete_group,
-    help="A group to join. Repeatable.",
-)
-@click.option(
-    "--remove-group",
-    "left",
-    multiple=True,
-    shell_complete=complete_group,
-    help="A group to leave. Repeatable.",
-)
+@_groups_option("--add-group", "joined", help="A group to join. Repeatable.")
+@_groups_option("--remove-group", "left", help="A group to leave. Repeatable.")
 @permission_option
 @no_permission_option
 def update(  # noqa: PLR0913 - one for each option
@@ -196,13 +186,7 @@ def update(  # noqa: PLR0913 - one for each option
     examples=[("flask user promote eve@example.com --group Support", "make a customer staff")],
 )
 @click.argument("email", shell_complete=complete_email)
-@click.option(
-    "--group",
-    "joined",
-    multiple=True,
-    shell_complete=complete_group,
-    help="A group to join. Repeatable.",
-)
+@_groups_option("--group", "joined", help="A group to join. Repeatable.")
 def promote(email: str, *, joined: tuple[str, ...]) -> None:
     """Make a customer a staff member.
 
@@ -360,13 +344,7 @@ def _id(user: User) -> str:
     "--superuser", is_flag=True, help="Make the person an administrator with all permissions."
 )
 @permission_option
-@click.option(
-    "--group",
-    "groups",
-    multiple=True,
-    shell_complete=complete_group,
-    help="A group to join. Repeatable.",
-)
+@_groups_option("--group", "groups", help="A group to join. Repeatable.")
 @click.option("--first-name", default="", help="First name.")
 @click.option("--last-name", default="", help="Last name.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")

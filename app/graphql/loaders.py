@@ -200,7 +200,7 @@ class AccountLoader:
 
     def keep_reference(self, user: User, external_reference: str) -> None:
         """Note the external reference of a deleted user, if the caller saw it."""
-        if sees_account(self._actor, user, self._proven):
+        if sees_account(self._actor, user.id, is_staff=user.is_staff, proven=self._proven):
             self._loaded[external_references_of_users][user.id] = external_reference
 
     def second_factors(self, user: User) -> tuple[ListedFactor, ...]:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from app import models
 from app.domain.accounts.addresses import Address
-from app.domain.accounts.users import User, account_readers, sees_account, sees_account_of
+from app.domain.accounts.users import User, require_sees_account, sees_account
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -45,6 +45,7 @@ from app.services.identity.users import (
     load_caller,
     load_user,
     require_manageable,
+    require_private_reader,
 )
 from app.services.outbox.publisher import add_event
 
@@ -60,8 +61,7 @@ def public_metadata_of_users(
     Raises ``PermissionDenied`` unless the caller sees each of them, see ``sees_account``.
     """
     for user in users:
-        if not sees_account(actor, user, proven):
-            raise PermissionDenied(*account_readers(is_staff=user.is_staff))
+        require_sees_account(actor, user.id, is_staff=user.is_staff, proven=proven)
     return public_metadata(ports, models.User, [user.id for user in users])
 
 
@@ -74,9 +74,7 @@ def private_metadata_of_users(
     Raises ``PermissionDenied`` for staff without MANAGE_STAFF, for customers without MANAGE_USERS.
     """
     for user in users:
-        needed = NEEDED[user.is_staff]
-        if not (actor.holds(needed) and actor.viewer.holds(needed)):
-            raise PermissionDenied(needed)
+        require_private_reader(actor, is_staff=user.is_staff)
     return private_metadata(ports, models.User, [user.id for user in users])
 
 
@@ -90,8 +88,7 @@ def public_metadata_of_addresses(
     """
     found: dict[int, Metadata] = {}
     for row in _addresses(ports, keys):
-        if not sees_account_of(actor, row.user_id, is_staff=row.is_staff, proven=proven):
-            raise PermissionDenied(*account_readers(is_staff=row.is_staff))
+        require_sees_account(actor, row.user_id, is_staff=row.is_staff, proven=proven)
         found[row.id] = read_metadata(row.public_metadata)
     return found
 
@@ -106,9 +103,7 @@ def private_metadata_of_addresses(
     """
     found: dict[int, Metadata] = {}
     for row in _addresses(ports, keys):
-        needed = NEEDED[row.is_staff]
-        if not (actor.holds(needed) and actor.viewer.holds(needed)):
-            raise PermissionDenied(needed)
+        require_private_reader(actor, is_staff=row.is_staff)
         found[row.id] = read_metadata(row.private_metadata)
     return found
 
@@ -144,7 +139,7 @@ def change_address_metadata(
     with ports.database.transaction() as session:
         found = session.get(models.Address, key)
         owner = None if found is None else session.get(models.User, found.user_id)
-        if owner is None or not sees_account_of(actor, owner.id, is_staff=owner.is_staff):
+        if owner is None or not sees_account(actor, owner.id, is_staff=owner.is_staff):
             raise Refused(Problem("NOT_FOUND", "There is no such address.", "id"))
         is_own = actor.is_account_owner and actor.user_id == owner.id
         if not is_own or change.is_private:

@@ -104,7 +104,7 @@ ACCOUNTS = (
     Mutant(
         "What belongs to an account is visible to its owner and its managers alone",
         "app/domain/accounts/users.py",
-        "return any(actor.holds(permission) for permission in account_readers(is_staff=is_staff))",
+        "return any(actor.holds(permission) for permission in ACCOUNT_READERS[is_staff])",
         "return actor.is_user",
         "domain/accounts/test_visibility.py",
     ),

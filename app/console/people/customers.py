@@ -290,20 +290,18 @@ def save_details(key: int) -> BaseResponse:
     form = person_page.PersonForm.from_request(
         stored, person_page.edited_person(person.user, "console.customers.show")
     )
-    try:
-        if not form.validate():
-            values = {**_values(person, "", diagnosis), "form": form}
-            return refused_page("customers/show.html", **values)
-        customer_id = to_global_id("User", key)
-        user = update_customer(ports(), actor(), customer_id, replace(form.details, seen=stored))
-    except Refused as refused:
-        form.refuse(refused)
-        if form.form_errors:
-            raise
-        values = {**_values(person, "", diagnosis), "form": form}
-        return refused_page("customers/show.html", **values)
-    message = text("Saved the details of {name}.", name=person_page.name_of(user))
-    return redirect_with_success(message, "console.customers.show", key=key)
+    if form.validate():
+        customer_id, details = to_global_id("User", key), replace(form.details, seen=stored)
+        try:
+            user = update_customer(ports(), actor(), customer_id, details)
+        except Refused as refused:
+            form.refuse(refused)
+            if form.form_errors:
+                raise
+        else:
+            message = text("Saved the details of {name}.", name=person_page.name_of(user))
+            return redirect_with_success(message, "console.customers.show", key=key)
+    return refused_page("customers/show.html", **{**_values(person, "", diagnosis), "form": form})
 
 
 def _load_customer(key: int) -> tuple[Person, SignInDiagnosis | None]:

@@ -301,18 +301,18 @@ def save_details(key: int) -> BaseResponse:
     form = person_page.PersonForm.from_request(
         stored, person_page.edited_person(person.user, _PAGE)
     )
-    changes = StaffChanges(details=replace(form.details, seen=stored))
-    try:
-        if not form.validate():
-            return page_layout.refused_page("staff/show.html", **{**_values(person), "form": form})
-        user = update_staff(ports(), actor(), to_global_id("User", key), changes)
-    except Refused as refused:
-        form.refuse(refused)
-        if form.form_errors:
-            raise
-        return page_layout.refused_page("staff/show.html", **{**_values(person), "form": form})
-    message = text("Saved the details of {name}.", name=person_page.name_of(user))
-    return page_layout.redirect_with_success(message, "console.staff.show", key=key)
+    if form.validate():
+        changes = StaffChanges(details=replace(form.details, seen=stored))
+        try:
+            user = update_staff(ports(), actor(), to_global_id("User", key), changes)
+        except Refused as refused:
+            form.refuse(refused)
+            if form.form_errors:
+                raise
+        else:
+            message = text("Saved the details of {name}.", name=person_page.name_of(user))
+            return page_layout.redirect_with_success(message, "console.staff.show", key=key)
+    return page_layout.refused_page("staff/show.html", **{**_values(person), "form": form})
 
 
 @blueprint.post("/<key:key>/groups")

@@ -12,13 +12,12 @@ from zoneinfo import available_timezones
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Problem
+from app.domain.values.errors import PermissionDenied, Problem
 from app.domain.values.text_rules import line_problem, prose_problem
 from app.domain.values.unchanging import unchanging
 
 DEFAULT_LANGUAGE = "EN"
 """The language of people who haven't chosen one."""
-
 
 MAX_GROUP_NAME_LENGTH = 150
 NO_KEY = 0
@@ -168,30 +167,31 @@ def read_avatar_file(file: str) -> tuple[str, int] | None:
     return found[1], int(found[2])
 
 
-_CUSTOMER_READERS = (Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
-_STAFF_READERS = (Permission.MANAGE_STAFF,)
+ACCOUNT_READERS = {
+    True: (Permission.MANAGE_STAFF,),
+    False: (Permission.MANAGE_USERS, Permission.MANAGE_ORDERS),
+}
+"""The permissions that each show what belongs to staff (``True``) and customers."""
 
 
-def account_readers(*, is_staff: bool) -> tuple[Permission, ...]:
-    """Return the permissions that each show what belongs to a member of staff, or a customer."""
-    return _STAFF_READERS if is_staff else _CUSTOMER_READERS
-
-
-def sees_account(actor: Actor, user: User, proven: Collection[int] = ()) -> bool:
-    """Whether ``actor`` sees what belongs to ``user``: their own, or by a permission.
+def sees_account(
+    actor: Actor, user_id: int, *, is_staff: bool, proven: Collection[int] = ()
+) -> bool:
+    """Whether ``actor`` sees what belongs to that user: their own, or by a permission.
 
     ``proven`` are keys of users whose password, token or link the same request has proven.
     """
-    return sees_account_of(actor, user.id, is_staff=user.is_staff, proven=proven)
-
-
-def sees_account_of(
-    actor: Actor, user_id: int, *, is_staff: bool, proven: Collection[int] = ()
-) -> bool:
-    """Whether ``actor`` sees what belongs to the user of that key, as ``sees_account`` says."""
     if actor.is_trusted or actor.user_id == user_id or user_id in proven:
         return True
-    return any(actor.holds(permission) for permission in account_readers(is_staff=is_staff))
+    return any(actor.holds(permission) for permission in ACCOUNT_READERS[is_staff])
+
+
+def require_sees_account(
+    actor: Actor, user_id: int, *, is_staff: bool, proven: Collection[int] = ()
+) -> None:
+    """Raise ``PermissionDenied`` unless ``actor`` sees the account."""
+    if not sees_account(actor, user_id, is_staff=is_staff, proven=proven):
+        raise PermissionDenied(*ACCOUNT_READERS[is_staff])
 
 
 ERASED = "[erased]"

@@ -50,10 +50,11 @@ class AddressInput(graphene.InputObjectType):
     )
 
 
-class _Changed(AccountPayload, abstract=True):
-    """The address and its user."""
-
+class _OfUser(AccountPayload, abstract=True):
     user = graphene.Field(_USER, description="The user whose address it is.")
+
+
+class _Changed(_OfUser, abstract=True):
     address = graphene.Field(_ADDRESS, description="The address.")
 
 
@@ -69,10 +70,8 @@ class AccountAddressDelete(_Changed):
     """The deleted address."""
 
 
-class AccountSetDefaultAddress(AccountPayload):
+class AccountSetDefaultAddress(_OfUser):
     """The user with their new default address."""
-
-    user = graphene.Field(_USER, description="The user whose address it is.")
 
 
 class AddressCreate(_Changed):
@@ -87,10 +86,8 @@ class AddressDelete(_Changed):
     """The deleted address."""
 
 
-class AddressSetDefault(AccountPayload):
+class AddressSetDefault(_OfUser):
     """The user with their new default address."""
-
-    user = graphene.Field(_USER, description="The user whose address it is.")
 
 
 class OwnAddressMutations(graphene.ObjectType):
@@ -117,7 +114,7 @@ class OwnAddressMutations(graphene.ObjectType):
             *info.context.caller, change, customer_id=customer_id, kind=type
         )
         info.context.proven(changed.user, is_owner=False)
-        return AccountAddressCreate(**_payload_values(changed))
+        return AccountAddressCreate(user=changed.user, address=changed.address)
 
     @mutation(
         "Updates an address of the signed-in user, or of a customer with "
@@ -129,7 +126,7 @@ class OwnAddressMutations(graphene.ObjectType):
         _root: object, info: Info, id: str, input: dict[str, Any]
     ) -> AccountAddressUpdate:
         changed = addresses.update_address(*info.context.caller, id, address_change(input))
-        return AccountAddressUpdate(**_payload_values(changed))
+        return AccountAddressUpdate(user=changed.user, address=changed.address)
 
     @mutation(
         "Deletes an address of the signed-in user, or of a customer with "
@@ -139,7 +136,7 @@ class OwnAddressMutations(graphene.ObjectType):
     def account_address_delete(_root: object, info: Info, id: str) -> AccountAddressDelete:
         keep = info.context.loaders(info).accounts.keep_address
         changed = addresses.delete_address(*info.context.caller, id, before=keep)
-        return AccountAddressDelete(**_payload_values(changed))
+        return AccountAddressDelete(user=changed.user, address=changed.address)
 
     @mutation(
         "Sets the default address of the signed-in user. Not available to dashboard extensions.",
@@ -167,7 +164,7 @@ class CustomerAddressMutations(graphene.ObjectType):
         changed = addresses.create_user_address(
             *info.context.caller, user_id, address_change(input)
         )
-        return AddressCreate(**_payload_values(changed))
+        return AddressCreate(user=changed.user, address=changed.address)
 
     @mutation(
         description=f"Updates an address {_STAFF}. Requires MANAGE_USERS.",
@@ -176,13 +173,13 @@ class CustomerAddressMutations(graphene.ObjectType):
     )
     def address_update(_root: object, info: Info, id: str, input: dict[str, Any]) -> AddressUpdate:
         changed = addresses.update_user_address(*info.context.caller, id, address_change(input))
-        return AddressUpdate(**_payload_values(changed))
+        return AddressUpdate(user=changed.user, address=changed.address)
 
     @mutation(description=f"Deletes an address {_STAFF}. Requires MANAGE_USERS.", id=_ID)
     def address_delete(_root: object, info: Info, id: str) -> AddressDelete:
         keep = info.context.loaders(info).accounts.keep_address
         changed = addresses.delete_user_address(*info.context.caller, id, before=keep)
-        return AddressDelete(**_payload_values(changed))
+        return AddressDelete(user=changed.user, address=changed.address)
 
     @mutation(
         description=f"Sets the default address {_STAFF}. Requires MANAGE_USERS.",
@@ -212,7 +209,3 @@ def address_change(input: dict[str, Any]) -> AddressChange:
 def sent_address(input: dict[str, Any], field: str) -> AddressChange | Absent:
     """An address that was sent; null leaves it as it is."""
     return address_change(input[field]) if input.get(field) else ABSENT
-
-
-def _payload_values(changed: addresses.ChangedAddress) -> dict[str, object]:
-    return {"user": changed.user, "address": changed.address}

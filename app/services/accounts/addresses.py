@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app import models
 from app.domain.accounts import addresses
-from app.domain.accounts.users import User, account_readers, sees_account
+from app.domain.accounts.users import User, require_sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
 from app.domain.events import AddressUpdated
@@ -60,8 +60,7 @@ def addresses_of_users(
     Raises ``PermissionDenied`` unless the caller sees each of them, see ``sees_account``.
     """
     for user in users:
-        if not sees_account(actor, user, proven):
-            raise PermissionDenied(*account_readers(is_staff=user.is_staff))
+        require_sees_account(actor, user.id, is_staff=user.is_staff, proven=proven)
     with ports.database.reading() as session:
         return stored_addresses.addresses_by_user(session, [user.id for user in users])
 

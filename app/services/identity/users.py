@@ -139,6 +139,14 @@ def require_manage_permission(actor: Actor, *, is_staff: bool) -> None:
 
 
 @building_block
+def require_private_reader(actor: Actor, *, is_staff: bool) -> None:
+    """Raise unless ``actor``, and a preview's viewer, manage that kind of people."""
+    needed = NEEDED[is_staff]
+    if not (actor.holds(needed) and actor.viewer.holds(needed)):
+        raise PermissionDenied(needed)
+
+
+@building_block
 def require_manageable(actor: Actor, user: User) -> None:
     """Raise unless ``actor`` manages that kind of people; refuse OUT_OF_SCOPE_USER on ``id``."""
     require_manage_permission(actor, is_staff=user.is_staff)

@@ -22,7 +22,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from app import models
 from app.domain.accounts.emails import email_spellings
 from app.domain.accounts.search import SignInMethod, UserFilter, UserSort, end_of, read_search
-from app.domain.accounts.users import User, account_readers, sees_account
+from app.domain.accounts.users import User, require_sees_account
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Problem, Refused
@@ -40,7 +40,7 @@ from app.services.authorization.register import (
 )
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
 from app.services.identity.providers import has_sign_on, is_known_to_provider
-from app.services.identity.users import NEEDED, stored_email
+from app.services.identity.users import NEEDED, require_private_reader, stored_email
 from app.services.lists.filters import Where, in_range, is_reached, nested_condition
 from app.services.lists.paging import Order, in_order, read_by_keys, read_page, with_conditions
 
@@ -53,9 +53,7 @@ def notes_of_users(ports: Ports, actor: Actor, users: Collection[User]) -> Mappi
     also for the note about themselves.
     """
     for user in users:
-        needed = NEEDED[user.is_staff]
-        if not (actor.holds(needed) and actor.viewer.holds(needed)):
-            raise PermissionDenied(needed)
+        require_private_reader(actor, is_staff=user.is_staff)
     return _texts(ports, models.User.note, users)
 
 
@@ -68,8 +66,7 @@ def external_references_of_users(
     Raises ``PermissionDenied`` unless the caller sees each of them, see ``sees_account``.
     """
     for user in users:
-        if not sees_account(actor, user, proven):
-            raise PermissionDenied(*account_readers(is_staff=user.is_staff))
+        require_sees_account(actor, user.id, is_staff=user.is_staff, proven=proven)
     return _texts(ports, models.User.external_reference, users)
 
 
