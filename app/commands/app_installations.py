@@ -24,15 +24,8 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.ports import Ports
+from app.services.apps import installation_requests
 from app.services.apps.app_lists import AppFilter, list_apps
-from app.services.apps.installation_requests import (
-    InstallationRequest,
-    delete_failed_installation,
-    fetch_manifest,
-    install_app,
-    list_installations,
-    retry_installation,
-)
 from app.services.apps.installation_worker import install_next_app
 from app.services.outbox.base_url import base_url
 from app.web.installation import operator
@@ -156,20 +149,22 @@ def install(
     refuses, it isn't installed, and `flask app installations list` shows its message.
     """
     caller = _operator_at(served_at)
-    manifest = fetch_manifest(*caller, manifest_url)
+    manifest = installation_requests.fetch_manifest(*caller, manifest_url)
     granted = frozenset(permissions) or manifest.permissions
-    new = InstallationRequest(name or manifest.name, manifest_url, granted, activate=not inactive)
+    new = installation_requests.InstallationRequest(
+        name or manifest.name, manifest_url, granted, activate=not inactive
+    )
     for line in _summary(manifest, new):
         output().say(line)
     confirm_action(f"Install {new.app_name}?", yes=yes)
-    _finish(install_app(*caller, new))
+    _finish(installation_requests.install_app(*caller, new))
 
 
 @installations.command("list", examples=[("flask app installations list --json", "for a script")])
 @fields_option(_COLUMNS)
 def list_() -> None:
     """List pending and failed installations."""
-    open_installations = list_installations(*operator())
+    open_installations = installation_requests.list_installations(*operator())
     output().rows(open_installations, _COLUMNS, empty="No pending or failed installations.")
 
 
@@ -178,14 +173,14 @@ def list_() -> None:
 @_served_at
 def retry(installation_id: int, *, served_at: str) -> None:
     """Retry a failed installation and wait until it completes."""
-    _finish(retry_installation(*_operator_at(served_at), installation_id))
+    _finish(installation_requests.retry_installation(*_operator_at(served_at), installation_id))
 
 
 @installations.command("delete", examples=[("flask app installations delete 3", "delete it")])
 @_key
 def delete(installation_id: int) -> None:
     """Delete a failed installation."""
-    deleted = delete_failed_installation(*operator(), installation_id)
+    deleted = installation_requests.delete_failed_installation(*operator(), installation_id)
     output().show_item(deleted, _COLUMNS)
 
 
@@ -195,7 +190,7 @@ def _operator_at(served_at: str) -> tuple[Ports, Actor]:
     return ports, replace(actor, issuer=f"{base_url(ports, served_at)}/graphql/")
 
 
-def _summary(manifest: Manifest, new: InstallationRequest) -> Iterator[str]:
+def _summary(manifest: Manifest, new: installation_requests.InstallationRequest) -> Iterator[str]:
     """Yield the facts to show before the installation is confirmed."""
     facts = {
         "App": f"{manifest.name} {manifest.version} ({manifest.identifier})",
@@ -236,7 +231,7 @@ def _finish(pending: Installation) -> None:
 
 def _current(installation_id: int) -> Installation | None:
     """Return the installation as it is now; ``None`` once it has succeeded and was removed."""
-    open_installations = list_installations(*operator())
+    open_installations = installation_requests.list_installations(*operator())
     return next((entry for entry in open_installations if entry.id == installation_id), None)
 
 

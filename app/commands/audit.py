@@ -4,15 +4,8 @@ from pathlib import Path
 
 import click
 
+from app.commands.terminal import options
 from app.commands.terminal.command import Group
-from app.commands.terminal.options import (
-    FilePath,
-    Word,
-    fields_option,
-    page_options,
-    read_moment,
-    show_page,
-)
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option
@@ -57,7 +50,7 @@ _PRUNED: tuple[Column[Pruned], ...] = (
         ("flask audit list --search ann@example.com --json", "for a script"),
     ],
 )
-@click.option("--topic", type=Word(Topic), help="Only this topic.")
+@click.option("--topic", type=options.Word(Topic), help="Only this topic.")
 @click.option("--action", default="", help="Only this action, such as shop.update.")
 @click.option("--since", default="", help="Only changes since then: 2h, 14d or 2026-03-01.")
 @click.option(
@@ -68,8 +61,8 @@ _PRUNED: tuple[Column[Pruned], ...] = (
 @click.option(
     "--own-profiles", is_flag=True, help="Include what customers changed of their own profiles."
 )
-@page_options
-@fields_option(_COLUMNS)
+@options.page_options
+@options.fields_option(_COLUMNS)
 def list_(
     *,
     topic: Topic | None,
@@ -84,12 +77,12 @@ def list_(
     filter_ = AuditFilter(
         topic=topic,
         action=action,
-        since=read_moment(since, ports.clock.now()) if since else None,
+        since=options.read_moment(since, ports.clock.now()) if since else None,
         text=search,
         own_profile=own_profiles,
     )
     page = list_entries(*operator(), request, filter_)
-    show_page(page, _COLUMNS, empty="No matching entries")
+    options.show_page(page, _COLUMNS, empty="No matching entries")
 
 
 @command.command(
@@ -105,7 +98,7 @@ def list_(
 @click.option(
     "--export",
     "file",
-    type=FilePath(dir_okay=False, path_type=Path),
+    type=options.FilePath(dir_okay=False, path_type=Path),
     help="Write them to this new file first, as JSON Lines. Only your account can read it.",
 )
 @click.option("--no-export", is_flag=True, help="Delete them without a copy.")
@@ -121,7 +114,7 @@ def prune(*, before: str, file: Path | None, no_export: bool, yes: bool) -> None
             "Name a file with --export, or pass --no-export to delete entries without a copy."
         )
     ports = installation().ports
-    moment = read_moment(before, ports.clock.now())
+    moment = options.read_moment(before, ports.clock.now())
     count = count_before(*operator(), moment)
     out = output()
     if count:

@@ -25,20 +25,13 @@ from app.domain.shop.settings import (
 from app.domain.values.inputs import Upload
 from app.domain.values.text import text
 from app.ports import Ports
+from app.services.shop import settings
 from app.services.shop.impact import (
     BoundedCount,
     Impact,
     LoginModeImpact,
     count_second_factors,
     show_impact,
-)
-from app.services.shop.settings import (
-    delete_logo,
-    show_company_address,
-    show_settings,
-    update_company_address,
-    update_logo,
-    update_shop,
 )
 from app.web.installation import installation, operator
 
@@ -182,7 +175,7 @@ _LIST = "\n".join(
 @options.fields_option(_COLUMNS)
 def show() -> None:
     """Show every setting."""
-    output().show_item(show_settings(*operator()), _COLUMNS)
+    output().show_item(settings.show_settings(*operator()), _COLUMNS)
 
 
 @command.command(
@@ -214,7 +207,7 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
         click.confirm(f"{warning} Continue?", abort=True, err=True)
     elif warning and output().form is not Form.JSON:
         click.echo(warning, err=True)
-    output().show_item(update_shop(*caller, update), columns)
+    output().show_item(settings.update_shop(*caller, update), columns)
 
 
 @command.command(
@@ -233,10 +226,10 @@ def logo(file: str | None, *, remove: bool) -> None:
     if remove is (file is not None):
         raise click.UsageError("Pass either a file or --remove.")
     if file is None:
-        shop = delete_logo(*caller)
+        shop = settings.delete_logo(*caller)
     else:
         upload = Upload(Path(file).name, "", options.read_bytes(file))
-        shop = update_logo(*caller, upload)
+        shop = settings.update_logo(*caller, upload)
     output().show_item(shop, (Column("logo", "Logo", lambda shop: bool(shop.logo), short=True),))
 
 
@@ -277,13 +270,13 @@ def address(*, remove: bool, **details: str | None) -> None:
     if remove and given:
         raise click.UsageError("Pass either --remove or parts of the address.")
     if remove:
-        shop = update_company_address(*caller, None)
+        shop = settings.update_company_address(*caller, None)
     elif given:
-        country = given.pop("country", show_company_address(*caller).country).upper()
+        country = given.pop("country", settings.show_company_address(*caller).country).upper()
         change = AddressChange(country=country, **given)
-        shop = update_company_address(*caller, change)
+        shop = settings.update_company_address(*caller, change)
     else:
-        shop = show_settings(*caller)
+        shop = settings.show_settings(*caller)
     output().show_item(shop.company_address, _ADDRESS_COLUMNS)
 
 

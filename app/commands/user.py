@@ -8,15 +8,8 @@ from pathlib import Path
 import click
 
 from app.commands.name_completion import complete_email, complete_group
+from app.commands.terminal import options
 from app.commands.terminal.command import Group
-from app.commands.terminal.options import (
-    FilePath,
-    fields_option,
-    no_permission_option,
-    page_options,
-    permission_option,
-    show_page,
-)
 from app.commands.terminal.output import Column, Displayable, json_text, output, write
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.domain.accounts.users import User
@@ -27,6 +20,7 @@ from app.domain.values.inputs import ABSENT
 from app.domain.values.pages import PageRequest
 from app.services.accounts.password_resets import request_password_reset, set_password_page
 from app.services.imports.exports import export_person
+from app.services.people import user_status
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import find_user, list_users
 from app.services.people.erasure import Erasure, erase_person
@@ -37,14 +31,6 @@ from app.services.people.staff import (
     create_staff,
     delete_staff,
     update_staff,
-)
-from app.services.people.user_status import (
-    Person,
-    activate_user,
-    deactivate_user,
-    reset_second_factors,
-    show_person,
-    sign_out_user,
 )
 from app.services.people.users import Details, NewUser, create_user, weak_password_reasons
 from app.services.shop.settings import show_settings
@@ -80,11 +66,11 @@ ALL_COLUMNS: tuple[Column[User], ...] = (
 )
 
 
-def _origin(person: Person, name: str) -> Displayable:
+def _origin(person: user_status.Person, name: str) -> Displayable:
     return None if person.origin is None else getattr(person.origin, name)
 
 
-PERSON_COLUMNS: tuple[Column[Person], ...] = (
+PERSON_COLUMNS: tuple[Column[user_status.Person], ...] = (
     *(column.of(lambda person: person.user) for column in ALL_COLUMNS),
     Column(
         "directPermissions", "Direct permissions", lambda person: sorted(person.direct_permissions)
@@ -138,8 +124,8 @@ _ONLY_STAFF = (
 @click.option("--last-name", help="Last name.")
 @_groups_option("--add-group", "joined", help="A group to join. Repeatable.")
 @_groups_option("--remove-group", "left", help="A group to leave. Repeatable.")
-@permission_option
-@no_permission_option
+@options.permission_option
+@options.no_permission_option
 def update(  # noqa: PLR0913 - one for each option
     email: str,
     *,
@@ -223,7 +209,7 @@ def delete(email: str, *, yes: bool) -> None:
     ],
 )
 @click.argument("email", shell_complete=complete_email)
-@click.argument("file", type=FilePath(dir_okay=False, allow_dash=True))
+@click.argument("file", type=options.FilePath(dir_okay=False, allow_dash=True))
 def export(email: str, file: str) -> None:
     """Write everything that is stored about a person to FILE as JSON, `-` for standard output.
 
@@ -312,7 +298,7 @@ def reset_second_factor(email: str, *, yes: bool) -> None:
     question = f"Remove all second factors of {user.email} and end their sessions?"
     confirm_action(question, yes=yes)
     output().show_item(
-        reset_second_factors(*operator(), _id(user)),
+        user_status.reset_second_factors(*operator(), _id(user)),
         COLUMNS,
         f"Removed the second factors of {user.email} and ended all sessions.",
     )
@@ -343,7 +329,7 @@ def _id(user: User) -> str:
 @click.option(
     "--superuser", is_flag=True, help="Make the person an administrator with all permissions."
 )
-@permission_option
+@options.permission_option
 @_groups_option("--group", "groups", help="A group to join. Repeatable.")
 @click.option("--first-name", default="", help="First name.")
 @click.option("--last-name", default="", help="Last name.")
@@ -409,23 +395,25 @@ def create(  # noqa: PLR0913 - one for each option
     default="",
     help="Only people whose email, name or addresses have words that start with these.",
 )
-@page_options
-@fields_option(ALL_COLUMNS)
+@options.page_options
+@options.fields_option(ALL_COLUMNS)
 def list_(
     *, is_staff: bool | None, is_active: bool | None, search: str, request: PageRequest
 ) -> None:
     """List people, oldest account first."""
     page = list_users(*operator(), request, search=search, is_staff=is_staff, is_active=is_active)
-    show_page(page, COLUMNS, empty="No people. Create an account with: flask user create EMAIL")
+    options.show_page(
+        page, COLUMNS, empty="No people. Create an account with: flask user create EMAIL"
+    )
 
 
 @command.command("show", examples=[("flask user show ann@example.com", "one person")])
 @click.argument("email", shell_complete=complete_email)
-@fields_option(PERSON_COLUMNS)
+@options.fields_option(PERSON_COLUMNS)
 def show(email: str) -> None:
     """Show a person with all their permissions, and where an imported account came from."""
     user = find_user(*operator(), email)
-    output().show_item(show_person(*operator(), user.id), PERSON_COLUMNS)
+    output().show_item(user_status.show_person(*operator(), user.id), PERSON_COLUMNS)
 
 
 @command.command(
@@ -434,7 +422,7 @@ def show(email: str) -> None:
 @click.argument("email", shell_complete=complete_email)
 def deactivate(email: str) -> None:
     """Deactivate an account and end all its sessions, effective immediately."""
-    _show(deactivate_user(*operator(), _key(email)), "was deactivated")
+    _show(user_status.deactivate_user(*operator(), _key(email)), "was deactivated")
 
 
 @command.command(
@@ -443,14 +431,14 @@ def deactivate(email: str) -> None:
 @click.argument("email", shell_complete=complete_email)
 def activate(email: str) -> None:
     """Activate an account."""
-    _show(activate_user(*operator(), _key(email)), "was activated")
+    _show(user_status.activate_user(*operator(), _key(email)), "was activated")
 
 
 @command.command("sign-out", examples=[("flask user sign-out bob@example.com", "everywhere")])
 @click.argument("email", shell_complete=complete_email)
 def sign_out(email: str) -> None:
     """End all sessions of a person, in every browser and app."""
-    ended = sign_out_user(*operator(), _key(email))
+    ended = user_status.sign_out_user(*operator(), _key(email))
     output().show_value("endedSessions", ended, f"Signed out {email} everywhere.")
 
 

@@ -7,15 +7,8 @@ from flask import Flask, Response, request
 from werkzeug.wrappers import Response as BaseResponse
 
 import app as latchkey
+from app.composition import wiring
 from app.composition.settings import Settings, environment_names, load_settings
-from app.composition.wiring import (
-    connect,
-    make_demo_provider_key,
-    make_installation,
-    make_metrics,
-    make_traces,
-    page_counts,
-)
 from app.console.overview.pages import mount_console
 from app.endpoints.demo_provider import make_demo_provider
 from app.endpoints.forward_auth import make_forward_auth
@@ -74,10 +67,13 @@ def create_app(
         MAX_CONTENT_LENGTH=chosen.upload_max,
     )
     app.session_interface = PageSessions()
-    installation = make_installation(
+    installation = wiring.make_installation(
         ports
-        or connect(
-            chosen, max_writers=THREADS // 2, metrics=make_metrics(chosen), traces=make_traces()
+        or wiring.connect(
+            chosen,
+            max_writers=THREADS // 2,
+            metrics=wiring.make_metrics(chosen),
+            traces=wiring.make_traces(),
         ),
         chosen,
     )
@@ -95,7 +91,9 @@ def create_app(
     if chosen.forward_auth:
         app.register_blueprint(make_forward_auth(chosen.forward_auth_headers))
     if chosen.development:
-        app.register_blueprint(make_demo_provider(partial(make_demo_provider_key, chosen.secret)))
+        app.register_blueprint(
+            make_demo_provider(partial(wiring.make_demo_provider_key, chosen.secret))
+        )
     mount_console(app)
     mount_hosted(app)
     mount_provider(app)
@@ -107,7 +105,7 @@ def create_app(
         add_observer(app, make_access_log(chosen.access_log_sample))
     if chosen.operations_port:
         add_observer(app, make_request_metrics(installation.ports.metrics))
-    limit_pages(app, set_up_limits(app, page_counts(installation.ports, chosen)))
+    limit_pages(app, set_up_limits(app, wiring.page_counts(installation.ports, chosen)))
     return app
 
 

@@ -9,15 +9,8 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.values.errors import TrafficClosed
 from app.hosted import account, sign_in
+from app.web import hosted_pages
 from app.web.errors import show_refusal
-from app.web.hosted_pages import (
-    add_hosted_headers,
-    guard_hosted,
-    hosted_shop,
-    page,
-    show_closed,
-    show_stale_form,
-)
 from app.web.sessions import answered_once
 
 _FETCHED = ("hosted.sign_in.passkey_options", "hosted.sign_in.factor_options")
@@ -35,10 +28,10 @@ def mount_hosted(app: Flask) -> None:
 
 def make_hosted() -> Blueprint:
     hosted = Blueprint("hosted", __name__, url_prefix="/account")
-    hosted.before_request(guard_hosted)
-    hosted.after_request(add_hosted_headers)
-    hosted.register_error_handler(CSRFError, show_stale_form)
-    hosted.register_error_handler(TrafficClosed, lambda _: show_closed())
+    hosted.before_request(hosted_pages.guard_hosted)
+    hosted.after_request(hosted_pages.add_hosted_headers)
+    hosted.register_error_handler(CSRFError, hosted_pages.show_stale_form)
+    hosted.register_error_handler(TrafficClosed, lambda _: hosted_pages.show_closed())
     hosted.register_error_handler(NotFound, _show_missing)
     for pages in (sign_in.blueprint, account.passwords_blueprint, account.blueprint):
         hosted.register_blueprint(pages)
@@ -53,9 +46,9 @@ def _unknown_page(address: str) -> BaseResponse:
 
 def _show_missing(error: NotFound) -> BaseResponse:
     """Say in the shop's look that there is no such page; without the pages, as anywhere."""
-    if not hosted_shop().is_on:
+    if not hosted_pages.hosted_shop().is_on:
         return show_refusal(error)
-    return page("not_found.html", HTTPStatus.NOT_FOUND)
+    return hosted_pages.page("not_found.html", HTTPStatus.NOT_FOUND)
 
 
 def _make_look() -> Blueprint:
@@ -64,7 +57,7 @@ def _make_look() -> Blueprint:
     @look.get("/account/look.css")
     def style() -> Response:
         """Return the shop's accent color, also for the page that says that it is closed."""
-        shop = hosted_shop()
+        shop = hosted_pages.hosted_shop()
         if not shop.is_on:
             raise NotFound
         body = f":root {{ --shop-accent: {shop.accent_color}; }}\n"

@@ -10,14 +10,7 @@ from flask import g
 from app.domain import oauth
 from app.domain.values.errors import TrafficClosed
 from app.oauth import protocol
-from app.services.oauth.devices import (
-    DeviceCodes,
-    StoredDevice,
-    begin_device,
-    find_device,
-    polls_too_often,
-    use_device,
-)
+from app.services.oauth import devices
 from app.services.oauth.userinfo import issuer_of
 
 DEVICE_PATH = "/oauth/device"
@@ -34,7 +27,7 @@ def register_devices(server: protocol.Server) -> None:
 class _Device:
     """A stored device as Authlib asks about it."""
 
-    stored: StoredDevice
+    stored: devices.StoredDevice
 
     def get_client_id(self) -> str:
         return self.stored.client_id
@@ -42,7 +35,7 @@ class _Device:
     def get_scope(self) -> str:
         return oauth.write_scopes(self.stored.scopes, protocol.caller().shop)
 
-    def get_user_code(self) -> StoredDevice:
+    def get_user_code(self) -> devices.StoredDevice:
         """Return the device itself: it is known which one its person has decided about."""
         return self.stored
 
@@ -55,24 +48,26 @@ class _DeviceGrant(protocol.GrantedTokens, DeviceCodeGrant):  # type: ignore[mis
 
     def query_device_credential(self, device_code: str) -> _Device:
         asking = protocol.caller()
-        found = find_device(asking.ports, asking.actor, device_code)
+        found = devices.find_device(asking.ports, asking.actor, device_code)
         if found is None:
             raise protocol.InvalidGrant("This device code doesn't work, or was used.")
         return _Device(found)
 
-    def query_user_grant(self, device: StoredDevice) -> tuple[bool, bool] | None:
+    def query_user_grant(self, device: devices.StoredDevice) -> tuple[bool, bool] | None:
         allowed = device.is_allowed
         return None if allowed is None else (True, allowed)
 
     def should_slow_down(self, credential: _Device) -> bool:
         asking = protocol.caller()
-        return polls_too_often(asking.ports, asking.actor, credential.stored.id)
+        return devices.polls_too_often(asking.ports, asking.actor, credential.stored.id)
 
     def create_token_response(self) -> Any:
         asking, client = protocol.caller(), self.request.client.client
         device_id = self.request.credential.stored.id
         try:
-            self.request.granted = use_device(asking.ports, asking.actor, client, device_id)
+            self.request.granted = devices.use_device(
+                asking.ports, asking.actor, client, device_id
+            )
         except TrafficClosed:
             raise protocol.StorefrontClosed from None
         if self.request.granted is None:
@@ -82,7 +77,7 @@ class _DeviceGrant(protocol.GrantedTokens, DeviceCodeGrant):  # type: ignore[mis
 
 @dataclass(frozen=True, slots=True)
 class _NewDevice:
-    codes: DeviceCodes
+    codes: devices.DeviceCodes
     scopes: frozenset[str]
 
 
@@ -99,7 +94,7 @@ class _DeviceAuthorization(DeviceAuthorizationEndpoint):  # type: ignore[misc]
             raise UnauthorizedClientError("This client can't sign in devices.")
         asking, scopes = protocol.caller(), _asked_scopes(request, client)
         try:
-            codes = begin_device(asking.ports, asking.actor, client.client, scopes)
+            codes = devices.begin_device(asking.ports, asking.actor, client.client, scopes)
         except TrafficClosed:
             raise protocol.StorefrontClosed from None
         g.oauth_device = _NewDevice(codes, scopes)

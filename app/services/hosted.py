@@ -37,16 +37,9 @@ from app.services.oauth.client_sessions import continue_sessions, end_grants_of_
 from app.services.second_factors.challenges import PendingSession
 from app.services.second_factors.stored_factors import read_factors
 from app.services.shop.settings import settings_of
+from app.services.sign_in import second_factor_sign_in
 from app.services.sign_in.email_codes import AccountByCode, ask_for_code, sign_in_with_code
 from app.services.sign_in.password_login import sign_in_with_password
-from app.services.sign_in.second_factor_sign_in import (
-    PasskeyChallenge,
-    ask_for_passkey,
-    find_challenge,
-    finish_with_code,
-    options_for,
-    sign_in_with_passkey,
-)
 from app.services.sign_in.sessions import OpenedSession, end_own_session
 from app.services.single_sign_on.sign_in import (
     SignInTerms,
@@ -281,17 +274,19 @@ def set_hosted_password(
 
 
 @input_decides
-def ask_for_hosted_passkey(ports: Ports, actor: Actor) -> PasskeyChallenge:
+def ask_for_hosted_passkey(ports: Ports, actor: Actor) -> second_factor_sign_in.PasskeyChallenge:
     """Return the options for a sign-in with a passkey alone, as ``challenge_passkey`` does."""
     _require_offered(ports, "hosted_passkey_login")
-    return ask_for_passkey(ports, actor, PendingSession(place=_HERE))
+    return second_factor_sign_in.ask_for_passkey(ports, actor, PendingSession(place=_HERE))
 
 
 @input_decides
-def ask_for_hosted_factor(ports: Ports, actor: Actor, *, challenge: str) -> PasskeyChallenge:
+def ask_for_hosted_factor(
+    ports: Ports, actor: Actor, *, challenge: str
+) -> second_factor_sign_in.PasskeyChallenge:
     """Return the options to finish a sign-in with a passkey as second factor."""
     _require_offered(ports)
-    return options_for(ports, actor, challenge, place=_HERE)
+    return second_factor_sign_in.options_for(ports, actor, challenge, place=_HERE)
 
 
 @input_decides
@@ -300,7 +295,7 @@ def sign_in_hosted_with_passkey(
 ) -> HostedSession:
     """Open a session by passkey, alone or as second factor; refuses as ``verify_passkey``."""
     _require_offered(ports)
-    entered = sign_in_with_passkey(
+    entered = second_factor_sign_in.sign_in_with_passkey(
         ports, actor, challenge=challenge, credential=credential, place=_HERE
     )
     return hosted_session(entered.opened, entered.user.id)
@@ -315,7 +310,9 @@ def show_waiting_hosted_sign_in(
     Refuses INVALID on ``challenge`` for one that is over.
     """
     _require_offered(ports)
-    found = find_challenge(ports, actor, challenge, ChallengePurpose.SIGN_IN, place=_HERE)
+    found = second_factor_sign_in.find_challenge(
+        ports, actor, challenge, ChallengePurpose.SIGN_IN, place=_HERE
+    )
     with ports.database.reading() as session:
         return read_factors(session, found.user_id or 0).types
 
@@ -326,7 +323,7 @@ def verify_hosted_factor(
 ) -> HostedSession:
     """Finish a sign-in with a code of the app, or a recovery code."""
     _require_offered(ports)
-    entered = finish_with_code(ports, actor, challenge, code, _HERE)
+    entered = second_factor_sign_in.finish_with_code(ports, actor, challenge, code, _HERE)
     return hosted_session(entered.opened, entered.user.id)
 
 

@@ -318,7 +318,7 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A provider gives nothing back that is left of a former staff member's rights",
         "app/services/identity/linked_accounts.py",
-        "    left = take_left_rights(session, user)\n",
+        "    left = permission_holders.take_left_rights(session, user)\n",
         "    left: dict[str, object] = {}\n",
         "services/single_sign_on/test_group_mapping.py",
     ),

@@ -30,18 +30,10 @@ from app.adapters.database.engines import (
 from app.adapters.database.outages import TRANSLATED, Outage, fault_of
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.installation import DatabaseBusy, DatabaseUnavailable
-from app.ports import Database, NamedRow, ReadSession
+from app.ports import Database, NamedRow, ReadSession, monitoring
 from app.ports.bounded_lane import Lane
 from app.ports.configuration import Configuration
 from app.ports.database import Subject, SubjectKind
-from app.ports.monitoring import (
-    CONNECTIONS,
-    CONNECTIONS_MAX,
-    NO_TRACES,
-    Measurement,
-    SpanKind,
-    Traces,
-)
 from app.ports.queue import NO_SIGNAL, WorkSignal
 
 _TURN_SECONDS = 0.5
@@ -260,7 +252,7 @@ class SqlDatabase:
         self._busy = Outage("busy")
         self._dialect: Dialect = reading.dialect
         self._local = threading.local()
-        self._traces: Traces = NO_TRACES
+        self._traces: monitoring.Traces = monitoring.NO_TRACES
         self._signal: WorkSignal = NO_SIGNAL
 
     @contextmanager
@@ -335,7 +327,7 @@ class SqlDatabase:
         """Whether the database is a file of this machine, so that its clock is this machine's."""
         return self._dialect.name == "sqlite"
 
-    def trace(self, traces: Traces) -> None:
+    def trace(self, traces: monitoring.Traces) -> None:
         """Make a span of every statement from now on."""
         self._traces = traces
         for engine in (self._writing, self._reading):
@@ -345,7 +337,7 @@ class SqlDatabase:
         """Send ``signal`` after each transaction that leaves work for them."""
         self._signal = signal
 
-    def measure(self) -> Iterator[Measurement]:
+    def measure(self) -> Iterator[monitoring.Measurement]:
         """Return how many connections are in use, and could be."""
         for name, engine in (("writing", self._writing), ("reading", self._reading)):
             yield from measure_pool(engine, name)
@@ -382,7 +374,7 @@ class SqlDatabase:
         if not self._traces.is_on:
             return _NO_SPAN
         attributes = attributes_of(self._reading, statement)
-        return self._traces.span("SQL", SpanKind.CLIENT, attributes=attributes)
+        return self._traces.span("SQL", monitoring.SpanKind.CLIENT, attributes=attributes)
 
     def _turn(
         self, subjects: tuple[Subject, ...], *, signs_in: bool
@@ -498,9 +490,9 @@ def _most_in(engine: Engine) -> int:
     return pool.size() + max(0, pool._max_overflow)  # noqa: SLF001
 
 
-def measure_pool(engine: Engine, name: str) -> Iterator[Measurement]:
+def measure_pool(engine: Engine, name: str) -> Iterator[monitoring.Measurement]:
     """Yield how many connections of the pool called ``name`` are in use, and could be."""
     pool = engine.pool
     if isinstance(pool, QueuePool):
-        yield CONNECTIONS, max(0, pool.checkedout()), (name,)
-        yield CONNECTIONS_MAX, _most_in(engine), (name,)
+        yield monitoring.CONNECTIONS, max(0, pool.checkedout()), (name,)
+        yield monitoring.CONNECTIONS_MAX, _most_in(engine), (name,)

@@ -10,14 +10,7 @@ from app.commands.name_completion import complete_app_or_global_id, complete_web
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.options import read_text
 from app.commands.terminal.output import Column, Form, json_text, output, write
-from app.commands.webhooks.fields import (
-    DELIVERIES,
-    complete_event,
-    event_names,
-    find_app,
-    find_webhook,
-    payload_of,
-)
+from app.commands.webhooks import fields
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.line_diff import diff_lines, unified_diff
@@ -103,10 +96,10 @@ def dry_run(
         raise click.UsageError("--diff-last requires --webhook.")
     text = None if query is None else read_text(query)
     chosen = instance()
-    webhook_record = find_webhook(chosen, webhook) if webhook else None
+    webhook_record = fields.find_webhook(chosen, webhook) if webhook else None
     owner = None if webhook_record is None else webhook_record.app.id
     if app:
-        owner = find_app(chosen, app).id
+        owner = fields.find_app(chosen, app).id
     subscription = text or (
         webhook_record.query if webhook_record and webhook_record.query else None
     )
@@ -130,17 +123,17 @@ def dry_run(
 @click.argument("webhook", shell_complete=complete_webhook)
 @click.option(
     "--event",
-    shell_complete=complete_event,
+    shell_complete=fields.complete_event,
     help="The event to send, one of the webhook's. Default: its first with a matching object.",
 )
 @click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
 def trigger(webhook: str, event: str | None, object_ids: tuple[str, ...]) -> None:
     """Send a webhook a sample event now: the payload for an object."""
     chosen = instance()
-    target = find_webhook(chosen, webhook)
-    name = event_names(chosen, [event])[0] if event else ""
+    target = fields.find_webhook(chosen, webhook)
+    name = fields.event_names(chosen, [event])[0] if event else ""
     sent = [chosen.trigger(target.id, object_id, name) for object_id in object_ids or (None,)]
-    output().rows(sent, DELIVERIES, empty="Nothing was sent.")
+    output().rows(sent, fields.DELIVERIES, empty="Nothing was sent.")
 
 
 def _try(plan: _Plan, object_id: str | None) -> Trial:
@@ -152,7 +145,7 @@ def _try(plan: _Plan, object_id: str | None) -> Trial:
     last = _last(plan, object_id) if plan.diff_last and plan.webhook else None
     if last is None:
         return Trial(object_id, payload)
-    lines = diff_lines(_lines(payload_of(last)), _lines(payload))
+    lines = diff_lines(_lines(fields.payload_of(last)), _lines(payload))
     diff = unified_diff(lines, f"delivery {last.id}", "dry run")
     return Trial(object_id, payload, (), last.id, tuple(diff))
 
@@ -174,7 +167,7 @@ def _last(plan: _Plan, object_id: str | None) -> InstanceDelivery | None:
 def _subject(plan: _Plan) -> str | None:
     """What the last delivery was about, where that is to be compared; else the newest object."""
     last = _last(plan, None) if plan.diff_last else None
-    last_payload = {} if last is None else payload_of(last) or {}
+    last_payload = {} if last is None else fields.payload_of(last) or {}
     ids = (part.get("id") for part in last_payload.values() if isinstance(part, dict))
     return next((id_ for id_ in ids if isinstance(id_, str)), None)
 

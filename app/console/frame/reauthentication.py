@@ -24,14 +24,7 @@ from app.domain.second_factors import SecondFactorType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.authorization.register import act_sentence
-from app.services.console.console_sessions import (
-    OwnFactors,
-    confirm_code_again,
-    confirm_passkey_again,
-    confirm_password_again,
-    show_own_factors,
-    show_sign_in_options,
-)
+from app.services.console import console_sessions
 from app.web.translation import lazy_text, text
 
 ANSWER = "proof_password"
@@ -81,20 +74,20 @@ def _confirm(form: ProofForm) -> bool:
     """
     if form.proof_credential.data:
         challenge, credential = form.proof_challenge.data, form.proof_credential.data
-        confirm_passkey_again(
+        console_sessions.confirm_passkey_again(
             ports(), actor(), challenge=str(challenge), credential=str(credential)
         )
         return True
-    if show_own_factors(ports(), actor()).types:
+    if console_sessions.show_own_factors(ports(), actor()).types:
         if not form.proof_code.data:
             raise Refused(Problem("REQUIRED", "Enter a code.", "code"))
-        confirm_code_again(ports(), actor(), code=str(form.proof_code.data))
+        console_sessions.confirm_code_again(ports(), actor(), code=str(form.proof_code.data))
         return True
     if signed_in_by().origin is not SessionOrigin.PASSWORD:
         raise Refused(Problem("INVALID", "Confirm it with your identity provider."))
     if not form.proof_password.data:
         raise Refused(Problem("REQUIRED", "Enter your password.", "password"))
-    confirm_password_again(ports(), actor(), password=form.proof_password.data)
+    console_sessions.confirm_password_again(ports(), actor(), password=form.proof_password.data)
     return False
 
 
@@ -159,9 +152,9 @@ def ask(
 ) -> Response:
     """Ask for the proof that ``act`` needs; afterwards lead to ``next_path``."""
     by = signed_in_by()
-    factors = show_own_factors(ports(), actor())
+    factors = console_sessions.show_own_factors(ports(), actor())
     by_password = by.origin is SessionOrigin.PASSWORD and not factors.types
-    sign_in_options = show_sign_in_options(ports(), actor())
+    sign_in_options = console_sessions.show_sign_in_options(ports(), actor())
     return page(
         "reauthenticate.html",
         status,
@@ -187,7 +180,7 @@ def ask(
     )
 
 
-def _code_hint(factors: OwnFactors) -> str:
+def _code_hint(factors: console_sessions.OwnFactors) -> str:
     """Return where codes come from; empty if the account has none."""
     has_app = SecondFactorType.AUTHENTICATOR_APP in factors.types
     has_codes = SecondFactorType.RECOVERY_CODES in factors.types

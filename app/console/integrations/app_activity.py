@@ -5,14 +5,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.console.frame.charts import (
-    FigureRow,
-    Kind,
-    Span,
-    StackChart,
-    make_stack_chart,
-    span_label,
-)
+from app.console.frame import charts
 from app.console.frame.formatting import amount, milliseconds, time_element
 from app.console.frame.parts import Fact
 from app.domain.values.text import translatable
@@ -29,8 +22,8 @@ _ACTIVITY_TITLES = {
     ActivityPeriod.MONTH: translatable("API requests by day"),
 }
 _REQUEST_KINDS = (
-    Kind("ok", translatable("Succeeded"), translatable("{number:,} succeeded")),
-    Kind("bad", translatable("Failed"), translatable("{number:,} failed")),
+    charts.Kind("ok", translatable("Succeeded"), translatable("{number:,} succeeded")),
+    charts.Kind("bad", translatable("Failed"), translatable("{number:,} failed")),
 )
 
 
@@ -39,9 +32,9 @@ class ActivityView:
     """The tab of an app's API requests; ``since`` is empty where none was counted yet."""
 
     intervals: tuple[tuple[str, str, bool], ...]
-    chart: StackChart
+    chart: charts.StackChart
     columns: tuple[str, ...]
-    table: tuple[FigureRow, ...]
+    table: tuple[charts.FigureRow, ...]
     facts: tuple[Fact, ...]
     codes: tuple[tuple[str, str], ...]
     unused: tuple[tuple[str, Markup | str], ...]
@@ -49,8 +42,10 @@ class ActivityView:
 
 
 def make_activity_view(found: AppActivity, period: ActivityPeriod, now: datetime) -> ActivityView:
-    spans = [Span(one.began, (one.requests - one.errors, one.errors)) for one in found.spans]
-    chart = make_stack_chart(
+    spans = [
+        charts.Span(one.began, (one.requests - one.errors, one.errors)) for one in found.spans
+    ]
+    chart = charts.make_stack_chart(
         text(_ACTIVITY_TITLES[period]),
         translatable("{label}: no requests"),
         _REQUEST_KINDS,
@@ -58,8 +53,8 @@ def make_activity_view(found: AppActivity, period: ActivityPeriod, now: datetime
         period.step,
     )
     table = tuple(
-        FigureRow(
-            span_label(one.began, period.step),
+        charts.FigureRow(
+            charts.span_label(one.began, period.step),
             (
                 (text("Requests"), amount(one.requests)),
                 (text("Failed"), amount(one.errors)),

@@ -14,15 +14,8 @@ from app.console.frame.parts import make_tabs
 from app.console.frame.permissions import PermissionsField
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import Created, CreatingForm, create_once, shown_once
+from app.console.lists import list_page
 from app.console.lists.filters import choice
-from app.console.lists.list_page import (
-    EmptyState,
-    ListPage,
-    RowCount,
-    pager_links,
-    reader,
-    requested_page,
-)
 from app.console.people import groups, person_page
 from app.console.people.account_actions import proof_before
 from app.console.people.groups import GroupChoice, every_group, group_choice, group_names
@@ -51,7 +44,7 @@ from app.services.people.users import create_invitation_link, resend_invitation
 from app.web.converters import row_key
 from app.web.translation import enumeration, lazy_text, text
 
-PEOPLE_COUNT = RowCount(
+PEOPLE_COUNT = list_page.RowCount(
     none="No people",
     no_match="No matching people",
     one="1 person",
@@ -89,12 +82,12 @@ def show_matrix() -> BaseResponse:
         permissions=in_order(ALL_PERMISSIONS),
         held=actor().permissions,
         summary=count.sentence(found.counts),
-        turns=pager_links(found),
+        turns=list_page.pager_links(found),
     )
 
 
-def _people_columns() -> tuple[list[MatrixColumn], Page[object], RowCount]:
-    found = list_staff(ports(), actor(), requested_page(MATRIX_COLUMNS))
+def _people_columns() -> tuple[list[MatrixColumn], Page[object], list_page.RowCount]:
+    found = list_staff(ports(), actor(), list_page.requested_page(MATRIX_COLUMNS))
     return (
         [
             MatrixColumn(person.id, person_page.name_of(person), person.permissions)
@@ -105,8 +98,8 @@ def _people_columns() -> tuple[list[MatrixColumn], Page[object], RowCount]:
     )
 
 
-def _group_columns() -> tuple[list[MatrixColumn], Page[object], RowCount]:
-    found = list_groups(ports(), actor(), requested_page(MATRIX_COLUMNS))
+def _group_columns() -> tuple[list[MatrixColumn], Page[object], list_page.RowCount]:
+    found = list_groups(ports(), actor(), list_page.requested_page(MATRIX_COLUMNS))
     return (
         [MatrixColumn(group.id, group.name, group.permissions) for group in found.items],
         found,
@@ -200,7 +193,7 @@ def _create_link(key: int) -> Created:
     return Created(message, "console.staff.show", {"key": key}, link)
 
 
-STAFF = ListPage[User](
+STAFF = list_page.ListPage[User](
     template="staff/index.html",
     title="Staff and groups",
     intro="People who run your shop. Groups give them permissions.",
@@ -208,7 +201,7 @@ STAFF = ListPage[User](
     filter_label="Filter people",
     caption="Staff",
     count=PEOPLE_COUNT,
-    read=reader(list_staff, UserFilter),
+    read=list_page.reader(list_staff, UserFilter),
     filters=(
         *person_page.PEOPLE_FILTERS,
         choice("group", "Group", {}, row_key, argument="group_id"),
@@ -230,7 +223,7 @@ STAFF = ListPage[User](
         "last_sign_in_at": lambda user: user.last_login,
     },
     hint="Try another name, email or address, or remove a filter.",
-    empty=EmptyState("people", "No people", ""),
+    empty=list_page.EmptyState("people", "No people", ""),
 )
 
 blueprint = PageGroup(

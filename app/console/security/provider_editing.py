@@ -16,17 +16,10 @@ from wtforms import BooleanField, SelectField, StringField, URLField
 from wtforms.fields.core import UnboundField
 from wtforms.validators import InputRequired, Length
 
+from app.console.frame import page_layout
 from app.console.frame.formatting import capitalize_first, html_text, tally
 from app.console.frame.forms import ConsoleForm, EditedThing, EditForm
 from app.console.frame.navigation import Entry, PageGroup
-from app.console.frame.page_layout import (
-    form_page,
-    full_url,
-    page,
-    redirect_to,
-    redirect_with_success,
-    refused_page,
-)
 from app.console.frame.parts import Fact
 from app.console.frame.session import actor, ports, require
 from app.console.frame.submissions import SecretField
@@ -383,8 +376,10 @@ def new() -> BaseResponse:
             message = text(
                 "{name} was added. Enable it to let people sign in.", name=form.name.data
             )
-            return redirect_with_success(message, "console.single_sign_on.show", slug=slug)
-    return form_page(
+            return page_layout.redirect_with_success(
+                message, "console.single_sign_on.show", slug=slug
+            )
+    return page_layout.form_page(
         "single_sign_on/new.html",
         form,
         preset=preset,
@@ -409,7 +404,7 @@ _SLUG = "SHORT-NAME"
 def _callback(slug: str) -> str:
     """Return the callback URL of a provider with that short name."""
     plugin_id = f"{slug.strip().lower() if slug != _SLUG else slug}.authentication.openidconnect"
-    return full_url("console.sign_in.finish", plugin_id=plugin_id)
+    return page_layout.full_url("console.sign_in.finish", plugin_id=plugin_id)
 
 
 def _free_slug(key: str) -> str:
@@ -434,7 +429,7 @@ def discover(slug: str) -> BaseResponse:
     except Refused as refused:
         return _page(plugin, SettingsForm.showing(stored), refused=refused, issuer=issuer)
     message = text("The URLs of {name} were discovered and saved.", name=plugin.name)
-    return redirect_with_success(message, "console.single_sign_on.show", slug=slug)
+    return page_layout.redirect_with_success(message, "console.single_sign_on.show", slug=slug)
 
 
 @blueprint.route("/<slug:slug>/edit", methods=["GET", "POST"])
@@ -457,7 +452,7 @@ def edit(slug: str) -> BaseResponse:
         except Refused as refused:
             return _page(plugin, form, refused=refused)
         message = text("The settings of {name} were saved.", name=form.name.data)
-        return redirect_with_success(message, "console.single_sign_on.show", slug=slug)
+        return page_layout.redirect_with_success(message, "console.single_sign_on.show", slug=slug)
     return _page(plugin, form)
 
 
@@ -542,7 +537,7 @@ def _page(
     discovering = issuer is not None
     if refused is not None and not discovering:
         form.refuse(refused)
-    show = refused_page if form.is_submitted() else page
+    show = page_layout.refused_page if form.is_submitted() else page_layout.page
     has_secret = bool(plugin.values[_SECRET])
     return show(
         "single_sign_on/edit.html",
@@ -567,7 +562,7 @@ checks_blueprint = Blueprint("provider_checks", __name__, url_prefix="/single-si
 def test(slug: str) -> BaseResponse:
     """Check everything the provider is needed for; no session is created."""
     if request.method == "GET":
-        return redirect_to("console.single_sign_on.show", slug=slug)
+        return page_layout.redirect_to("console.single_sign_on.show", slug=slug)
     findings = check_provider(ports(), actor(), slug)
     return provider_page(slug, trial=Trial(findings=findings))
 
@@ -576,7 +571,7 @@ def test(slug: str) -> BaseResponse:
 def preview(slug: str) -> BaseResponse:
     """Preview the account for a pasted token; nothing is created or changed."""
     if request.method == "GET":
-        return redirect_to("console.single_sign_on.show", slug=slug)
+        return page_layout.redirect_to("console.single_sign_on.show", slug=slug)
     try:
         found = preview_mapping(ports(), actor(), slug, request.form.get("token", ""))
     except Refused as refused:

@@ -8,15 +8,8 @@ from flask import url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.frame import formatting
 from app.console.frame.charts import Kind, Span, StackChart, make_stack_chart
-from app.console.frame.formatting import (
-    breakable,
-    breakable_ip,
-    device_words,
-    html_text,
-    local,
-    time_zone,
-)
 from app.console.frame.navigation import Entry, Heading, PageGroup
 from app.console.frame.parts import lines, moment, pill, small
 from app.console.frame.session import actor, now, ports
@@ -80,21 +73,21 @@ def account_url(event: sign_in_log.SignInEvent, permissions: frozenset[Permissio
 def _person_cell(event: sign_in_log.SignInEvent) -> Markup:
     person, detail = person_words(event)
     url = account_url(event, actor().permissions)
-    name = breakable(person)
+    name = formatting.breakable(person)
     title = Markup('<a href="{}">{}</a>').format(url, name) if url else lines(name)
-    return title + small(breakable(detail))
+    return title + small(formatting.breakable(detail))
 
 
 def _result_cell(event: sign_in_log.SignInEvent) -> Markup:
     first = (
-        html_text("first: {moment}", moment=moment(event.first_at))
+        formatting.html_text("first: {moment}", moment=moment(event.first_at))
         if event.first_at != event.at
         else ""
     )
     return lines(
         pill(sign_in_checks.result_pill(event)),
         sign_in_checks.reason_words(event),
-        breakable(reason_text(event.detail)),
+        formatting.breakable(reason_text(event.detail)),
         first,
     )
 
@@ -136,7 +129,7 @@ def make_chart(spans: Sequence[sign_in_log.SignInSpan], period: sign_in_log.Peri
 def _filter(
     *, period: sign_in_log.Period = sign_in_log.Period.TWO_WEEKS, **values: Any
 ) -> sign_in_log.SignInFilter:
-    return sign_in_log.SignInFilter(since=period.edges(local(now()))[0], **values)
+    return sign_in_log.SignInFilter(since=period.edges(formatting.local(now()))[0], **values)
 
 
 SIGN_INS = ListPage[sign_in_log.SignInEvent](
@@ -194,10 +187,12 @@ SIGN_INS = ListPage[sign_in_log.SignInEvent](
         ),
         Column(
             "IP address",
-            lambda event: breakable_ip(event.address or _NONE),
+            lambda event: formatting.breakable_ip(event.address or _NONE),
             ("lk-mono", "is-whole", "is-when"),
         ),
-        Column("Device", lambda event: device_words(event.device), ("is-extra", "is-wide")),
+        Column(
+            "Device", lambda event: formatting.device_words(event.device), ("is-extra", "is-wide")
+        ),
         Column("Time", lambda event: moment(event.at), ("is-num", "is-state")),
     ),
     file="sign-ins",
@@ -250,7 +245,7 @@ def index() -> BaseResponse:
     return SIGN_INS.show(
         found,
         summary=SIGN_INS.count.sentence(counts),
-        chart=make_chart(chart_sign_ins(ports(), actor(), period, time_zone()), period),
+        chart=make_chart(chart_sign_ins(ports(), actor(), period, formatting.time_zone()), period),
         command=sign_ins_command(requested.applied),
         kept_days=ports().configuration.sign_in_log_days,
     )

@@ -7,16 +7,9 @@ from flask import Response, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.frame import page_layout
 from app.console.frame.formatting import exact, html_text, tally
 from app.console.frame.navigation import Entry, Heading, PageGroup
-from app.console.frame.page_layout import (
-    full_url,
-    page,
-    redirect_to,
-    redirect_with_success,
-    refused_page,
-    server_url,
-)
 from app.console.frame.parts import Consequence, Question, make_tabs
 from app.console.frame.reauthentication import ask_before_dialog
 from app.console.frame.session import actor, now, ports
@@ -335,13 +328,13 @@ def switch(slug: str) -> BaseResponse:
     plugin = provider_settings.show_provider(ports(), actor(), slug)
     state = request.form.get("to", "")
     if state not in _ASKED:
-        return redirect_to("console.single_sign_on.show", slug=slug)
+        return page_layout.redirect_to("console.single_sign_on.show", slug=slug)
     try:
         provider_settings.save_provider(ports(), actor(), slug, _SWITCH[state])
     except Refused as refused:
         return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
     sentence = state_sentence(plugin.name, active=_ASKED[state])
-    return redirect_with_success(sentence, "console.single_sign_on.show", slug=slug)
+    return page_layout.redirect_with_success(sentence, "console.single_sign_on.show", slug=slug)
 
 
 @blueprint.post("/<slug:slug>/confirm")
@@ -356,7 +349,7 @@ def confirm(slug: str) -> BaseResponse:
     except Refused as refused:
         return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
     sentence = text("The settings of {name} are confirmed.", name=plugin.name)
-    return redirect_with_success(sentence, "console.single_sign_on.show", slug=slug)
+    return page_layout.redirect_with_success(sentence, "console.single_sign_on.show", slug=slug)
 
 
 def provider_page(
@@ -375,7 +368,7 @@ def provider_page(
     else:
         coverage = ProviderCoverage(impact.people, impact.sessions)
     reason = _lockout_reason(slug) if closes else ""
-    show_it = refused_page if wrong else page
+    show_it = page_layout.refused_page if wrong else page_layout.page
     asked_in = "overview" if trial is _UNTRIED else "test"
     view = request.args.get("view", type=one_of(providers_page.VIEWS)) or asked_in
     return show_it(
@@ -393,8 +386,8 @@ def provider_page(
         waiting=providers_page.make_waiting_card(
             plugin, now(), can_confirm=changer_of(actor()) is None
         ),
-        callback=full_url("console.sign_in.finish", plugin_id=plugin.id),
-        backchannel=f"{server_url()}/oidc/{slug}/backchannel-logout",
+        callback=page_layout.full_url("console.sign_in.finish", plugin_id=plugin.id),
+        backchannel=f"{page_layout.server_url()}/oidc/{slug}/backchannel-logout",
     )
 
 

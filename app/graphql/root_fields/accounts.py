@@ -9,14 +9,7 @@ from app.graphql.context import Info
 from app.graphql.root_fields import payloads
 from app.graphql.root_fields.addresses import CUSTOMER_ID, AddressInput, sent_address
 from app.graphql.root_fields.metadata import MetadataInput, pairs
-from app.services.accounts.account_details import (
-    Details,
-    delete_account,
-    delete_avatar,
-    request_account_deletion,
-    update_account,
-    update_avatar,
-)
+from app.services.accounts import account_details
 from app.services.accounts.email_changes import (
     confirm_account,
     confirm_email_change,
@@ -176,7 +169,7 @@ class AccountMutations(graphene.ObjectType):
     def account_update(
         _root: object, info: Info, input: dict[str, Any], customer_id: str | None = None
     ) -> AccountUpdate:
-        details = Details(
+        details = account_details.Details(
             _name(input, "first_name"),
             _name(input, "last_name"),
             sent_address(input, "default_shipping_address"),
@@ -184,7 +177,7 @@ class AccountMutations(graphene.ObjectType):
             pairs(input.get("metadata")),
             language(input),
         )
-        user = update_account(*info.context.caller, details, customer_id)
+        user = account_details.update_account(*info.context.caller, details, customer_id)
         return AccountUpdate(user=info.context.proven(user, is_owner=False))
 
     @payloads.mutation(
@@ -235,7 +228,7 @@ class AccountMutations(graphene.ObjectType):
     def account_request_deletion(
         _root: object, info: Info, redirect_url: str, channel: str | None = None
     ) -> AccountRequestDeletion:
-        request_account_deletion(*info.context.caller, redirect_url=redirect_url)
+        account_details.request_account_deletion(*info.context.caller, redirect_url=redirect_url)
         return AccountRequestDeletion()
 
     @payloads.mutation(
@@ -245,7 +238,7 @@ class AccountMutations(graphene.ObjectType):
     )
     def account_delete(_root: object, info: Info, token: str) -> AccountDelete:
         keep = info.context.loaders(info).accounts.keep
-        user = delete_account(*info.context.caller, token=token, before=keep)
+        user = account_details.delete_account(*info.context.caller, token=token, before=keep)
         return AccountDelete(user=user)
 
 
@@ -278,13 +271,13 @@ class AvatarMutations(graphene.ObjectType):
         image=graphene.Argument("app.graphql.root_fields.products.Upload", required=True),
     )
     def user_avatar_update(_root: object, info: Info, image: Upload) -> UserAvatarUpdate:
-        return UserAvatarUpdate(user=update_avatar(*info.context.caller, image))
+        return UserAvatarUpdate(user=account_details.update_avatar(*info.context.caller, image))
 
     @payloads.mutation(
         "Removes the signed-in user's picture. Not available to dashboard extensions."
     )
     def user_avatar_delete(_root: object, info: Info) -> UserAvatarDelete:
-        return UserAvatarDelete(user=delete_avatar(*info.context.caller))
+        return UserAvatarDelete(user=account_details.delete_avatar(*info.context.caller))
 
 
 class PasswordChange(payloads.UserPayload):

@@ -34,17 +34,9 @@ from app.graphql.root_fields.payloads import (
     query,
 )
 from app.ports import Ports
-from app.services.apps import app_changes
+from app.services.apps import app_changes, installation_requests
 from app.services.apps.app_lists import AppFilter, list_apps, show_app, show_calling_app
 from app.services.apps.extensions import ExtensionFilter, list_extensions, show_extension
-from app.services.apps.installation_requests import (
-    InstallationRequest,
-    delete_failed_installation,
-    fetch_manifest,
-    install_app,
-    list_installations,
-    retry_installation,
-)
 from app.services.apps.problems import (
     dismiss_own_problems,
     dismiss_problems,
@@ -338,7 +330,7 @@ class AppInstallationMutations(graphene.ObjectType):
         manifest_url=graphene.String(required=True),
     )
     def app_fetch_manifest(_root: object, info: Info, manifest_url: str) -> AppFetchManifest:
-        manifest = fetch_manifest(*info.context.caller, manifest_url)
+        manifest = installation_requests.fetch_manifest(*info.context.caller, manifest_url)
         return AppFetchManifest(manifest=manifest)
 
     @mutation(
@@ -348,13 +340,13 @@ class AppInstallationMutations(graphene.ObjectType):
         input=AppInstallInput(required=True),
     )
     def app_install(_root: object, info: Info, input: dict[str, Any]) -> AppInstall:
-        new = InstallationRequest(
+        new = installation_requests.InstallationRequest(
             app_name=input["app_name"],
             manifest_url=input["manifest_url"],
             permissions=frozenset(input.get("permissions") or ()),
             activate=input.get("activate_after_installation") is not False,
         )
-        installation = install_app(*info.context.caller, new)
+        installation = installation_requests.install_app(*info.context.caller, new)
         return AppInstall(app_installation=installation)
 
     @mutation(
@@ -367,7 +359,7 @@ class AppInstallationMutations(graphene.ObjectType):
     def app_retry_install(
         _root: object, info: Info, id: str, *, activate_after_installation: bool | None = None
     ) -> AppRetryInstall:
-        installation = retry_installation(
+        installation = installation_requests.retry_installation(
             *info.context.caller, key_in(id, _KIND), activate=activate_after_installation
         )
         return AppRetryInstall(app_installation=installation)
@@ -379,7 +371,9 @@ class AppInstallationMutations(graphene.ObjectType):
     def app_delete_failed_installation(
         _root: object, info: Info, id: str
     ) -> AppDeleteFailedInstallation:
-        installation = delete_failed_installation(*info.context.caller, key_in(id, _KIND))
+        installation = installation_requests.delete_failed_installation(
+            *info.context.caller, key_in(id, _KIND)
+        )
         return AppDeleteFailedInstallation(app_installation=installation)
 
 
@@ -455,7 +449,7 @@ class AppQueries(graphene.ObjectType):
         description="Pending and failed installations. For staff with MANAGE_APPS, not for apps.",
     )
     def apps_installations(_root: object, info: Info) -> tuple[Installation, ...]:
-        return list_installations(*info.context.caller)
+        return installation_requests.list_installations(*info.context.caller)
 
     @query(
         _EXTENSION,

@@ -24,15 +24,8 @@ from app.graphql.root_fields.payloads import (
 )
 from app.graphql.types.lists import DateTimeRangeInput, IntFilterInput, StringFilterInput
 from app.services.accounts.addresses import show_address, show_address_rules
+from app.services.people import staff
 from app.services.people.directory import list_customers, list_staff, show_user
-from app.services.people.staff import (
-    NewStaff,
-    StaffChanges,
-    create_staff,
-    delete_several_staff,
-    delete_staff,
-    update_staff,
-)
 from app.services.people.user_status import reset_second_factors
 from app.services.people.users import Details
 
@@ -386,7 +379,7 @@ class StaffMutations(graphene.ObjectType):
         input=graphene.NonNull(StaffCreateInput),
     )
     def staff_create(_root: object, info: Info, input: dict[str, Any]) -> StaffCreate:
-        new = NewStaff(
+        new = staff.NewStaff(
             email=input.get("email") or "",
             first_name=input.get("first_name") or "",
             last_name=input.get("last_name") or "",
@@ -397,7 +390,7 @@ class StaffMutations(graphene.ObjectType):
             metadata=pairs(input.get("metadata")),
             private_metadata=pairs(input.get("private_metadata")),
         )
-        return StaffCreate(user=create_staff(*info.context.caller, new))
+        return StaffCreate(user=staff.create_staff(*info.context.caller, new))
 
     @mutation(
         "Updates a staff member, their groups and direct permissions. A deactivated staff "
@@ -406,7 +399,7 @@ class StaffMutations(graphene.ObjectType):
         input=graphene.NonNull(StaffUpdateInput),
     )
     def staff_update(_root: object, info: Info, id: str, input: dict[str, Any]) -> StaffUpdate:
-        changes = StaffChanges(
+        changes = staff.StaffChanges(
             Details(
                 **{name: input[name] for name in _DETAILS if name in input},
                 metadata=pairs(input.get("metadata")),
@@ -417,7 +410,7 @@ class StaffMutations(graphene.ObjectType):
             add_permissions=frozenset(input.get("add_permissions") or ()),
             remove_permissions=frozenset(input.get("remove_permissions") or ()),
         )
-        return StaffUpdate(user=update_staff(*info.context.caller, id, changes))
+        return StaffUpdate(user=staff.update_staff(*info.context.caller, id, changes))
 
     @mutation(
         "Deletes a staff member and all their data. For staff with MANAGE_STAFF, not for apps.",
@@ -425,7 +418,7 @@ class StaffMutations(graphene.ObjectType):
     )
     def staff_delete(_root: object, info: Info, id: str) -> StaffDelete:
         keep = info.context.loaders(info).accounts.keep
-        return StaffDelete(user=delete_staff(*info.context.caller, id, before=keep))
+        return StaffDelete(user=staff.delete_staff(*info.context.caller, id, before=keep))
 
     @mutation(
         "Deletes staff members and all their data, at most 100; all or none. For staff with "
@@ -436,7 +429,7 @@ class StaffMutations(graphene.ObjectType):
         ),
     )
     def staff_bulk_delete(_root: object, info: Info, ids: list[str]) -> StaffBulkDelete:
-        return StaffBulkDelete(count=delete_several_staff(*info.context.caller, ids))
+        return StaffBulkDelete(count=staff.delete_several_staff(*info.context.caller, ids))
 
     @mutation(
         "Removes all second factors and recovery codes of a user who lost them, ends their "

@@ -8,17 +8,10 @@ from graphql import GraphQLError, IntValueNode, ValueNode
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Caller
 from app.domain.values.errors import PermissionDenied
+from app.graphql import fields
 from app.graphql.app_nodes import ProblemNode
 from app.graphql.connections import Node
 from app.graphql.context import Info
-from app.graphql.fields import (
-    MutationError,
-    ObjectType,
-    described_enum,
-    error_type,
-    own_id,
-    part_or_null,
-)
 
 
 class _WholeNumber(graphene.Scalar):
@@ -58,7 +51,7 @@ class _DismissedBy(StrEnum):
     USER = "USER"
 
 
-AppProblemDismissedByEnum = described_enum(
+AppProblemDismissedByEnum = fields.described_enum(
     _DismissedBy,
     "AppProblemDismissedByEnum",
     "Who dismissed a problem.",
@@ -92,10 +85,10 @@ class AppProblemDismissed(graphene.ObjectType):
         return self.dismissed_by or None
 
 
-class AppProblem(ObjectType, interfaces=(Node,)):
+class AppProblem(fields.ObjectType, interfaces=(Node,)):
     """A problem that an app reported about itself."""
 
-    id = own_id("AppProblem")
+    id = fields.own_id("AppProblem")
     key = graphene.NonNull(graphene.String, description="The app's name for this kind of problem.")
     message = graphene.NonNull(graphene.String, description="What the app said last.")
     count = graphene.NonNull(graphene.Int, description="How often it was reported.")
@@ -112,15 +105,15 @@ class AppProblem(ObjectType, interfaces=(Node,)):
         return None if self.dismissed_by is None else self
 
 
-AppProblemCreateError = error_type(
+AppProblemCreateError = fields.error_type(
     "AppProblemCreateError", "An error of `appProblemCreate`.", "The invalid input."
 )
-AppProblemDismissError = error_type(
+AppProblemDismissError = fields.error_type(
     "AppProblemDismissError", "An error of `appProblemDismiss`.", "The invalid input."
 )
 
 
-class AppError(MutationError, graphene.ObjectType):
+class AppError(fields.MutationError, graphene.ObjectType):
     """An error of an app mutation."""
 
     field = graphene.String(description="The invalid input or manifest key.")
@@ -128,5 +121,5 @@ class AppError(MutationError, graphene.ObjectType):
     permissions = graphene.List(
         graphene.NonNull("app.graphql.types.permissions.PermissionEnum"),
         description="The permissions the error is about.",
-        resolver=part_or_null("permissions"),
+        resolver=fields.part_or_null("permissions"),
     )

@@ -10,14 +10,7 @@ from app.domain.deliveries import deliveries as domain
 from app.domain.events import EventType
 from app.domain.values.pages import Page
 from app.domain.webhooks import app_permissions_denied
-from app.graphql.connections import (
-    Node,
-    connection_arguments,
-    is_ascending,
-    make_connection,
-    page_request,
-    sorting_input,
-)
+from app.graphql import connections
 from app.graphql.context import Info
 from app.graphql.fields import ObjectType, attribute, described_enum, own_id
 
@@ -54,17 +47,17 @@ EventDeliveryAttemptSortField = graphene.Enum.from_enum(
 )
 
 
-EventDeliverySortingInput = sorting_input(
+EventDeliverySortingInput = connections.sorting_input(
     "EventDeliverySortingInput", "deliveries", EventDeliverySortField
 )
 
 
-EventDeliveryAttemptSortingInput = sorting_input(
+EventDeliveryAttemptSortingInput = connections.sorting_input(
     "EventDeliveryAttemptSortingInput", "attempts", EventDeliveryAttemptSortField
 )
 
 
-class EventDeliveryAttempt(ObjectType, interfaces=(Node,)):
+class EventDeliveryAttempt(ObjectType, interfaces=(connections.Node,)):
     """An attempt to send a delivery."""
 
     id = own_id("EventDeliveryAttempt")
@@ -98,12 +91,12 @@ class EventDeliveryAttempt(ObjectType, interfaces=(Node,)):
         return json.dumps(dict(self.request_headers))
 
 
-EventDeliveryAttemptCountableConnection = make_connection(
+EventDeliveryAttemptCountableConnection = connections.make_connection(
     "EventDeliveryAttempt", "app.graphql.types.deliveries.EventDeliveryAttempt"
 )
 
 
-class EventDelivery(ObjectType, interfaces=(Node,)):
+class EventDelivery(ObjectType, interfaces=(connections.Node,)):
     """A delivery of an event to a webhook."""
 
     id = own_id("EventDelivery")
@@ -113,7 +106,7 @@ class EventDelivery(ObjectType, interfaces=(Node,)):
     attempts = graphene.Field(
         EventDeliveryAttemptCountableConnection,
         sort_by=EventDeliveryAttemptSortingInput(),
-        **connection_arguments(),
+        **connections.connection_arguments(),
         description="Newest first unless sorted otherwise.",
     )
     payload = graphene.String()
@@ -128,9 +121,9 @@ class EventDelivery(ObjectType, interfaces=(Node,)):
     def resolve_attempts(
         self: domain.EventDelivery, info: Info, **arguments: Any
     ) -> Page[domain.Attempt]:
-        page = page_request("attempts", arguments)
+        page = connections.page_request("attempts", arguments)
         return info.context.loaders(info).deliveries.attempts(
-            info, self.id, page, oldest_first=is_ascending(arguments)
+            info, self.id, page, oldest_first=connections.is_ascending(arguments)
         )
 
 

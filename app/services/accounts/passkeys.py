@@ -26,15 +26,7 @@ from app.services.audit.log import record, user_change
 from app.services.authorization.register import account_owner_only, fresh_proof
 from app.services.lists.paging import columns_for, record_from
 from app.services.outbox.security_notices import notify
-from app.services.second_factors import factor_checks
-from app.services.second_factors.challenges import (
-    add_method,
-    ask,
-    count_answer,
-    count_other_sessions,
-    settle_removal,
-    use_up,
-)
+from app.services.second_factors import challenges, factor_checks
 from app.services.sign_in.reauthentication import lock_own_account, own_id, own_session
 
 MAX_PASSKEYS = 20
@@ -120,7 +112,9 @@ def begin_passkey(ports: Ports, actor: Actor) -> PasskeyCreation:
     with ports.database.transaction() as session:
         user = lock_own_account(session, actor)
         _require_room(session, user_id)
-        asked = ask(ports, session, purpose, user_id=user_id, session_id=own_session(actor))
+        asked = challenges.ask(
+            ports, session, purpose, user_id=user_id, session_id=own_session(actor)
+        )
         session.flush()
         factor_checks.store_random(ports, actor, session, purpose, asked.token, random)
         handle = _handle_of(ports, session, user_id)
@@ -157,8 +151,8 @@ def add_passkey(
     with ports.database.transaction() as session:
         user = lock_own_account(session, actor)
         # The session before its challenge: a session that ends takes its challenges along.
-        add_method(session, actor, factor_checks.method_of(is_synced=made.is_synced))
-        use_up(session, asked_id)
+        challenges.add_method(session, actor, factor_checks.method_of(is_synced=made.is_synced))
+        challenges.use_up(session, asked_id)
         _require_room(session, user_id)
         _store(ports, actor, session, user_id, made, name)
         after = _described(name)
@@ -166,7 +160,7 @@ def add_passkey(
         values = passkey_values(name)
         notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, values)
         shown = factor_checks.store_first_codes(ports, session, user_id, codes)
-        return AddedFactor(shown, count_other_sessions(ports, session, actor, user_id))
+        return AddedFactor(shown, challenges.count_other_sessions(ports, session, actor, user_id))
 
 
 @account_owner_only
@@ -201,7 +195,7 @@ def delete_passkey(ports: Ports, actor: Actor, *, passkey_id: int) -> None:
         passkey = _load(session, user.id, passkey_id)
         session.delete(passkey)
         session.flush()
-        settle_removal(session, user)
+        challenges.settle_removal(session, user)
         before = _described(passkey.name)
         record(ports, actor, session, user_change("second_factor.remove", user, before=before))
         values = passkey_values(passkey.name)
@@ -212,7 +206,7 @@ def _take_answer(ports: Ports, actor: Actor, token: str) -> tuple[int, str]:
     """Count an answer of the caller's session; return the challenge's key and random text."""
     with ports.database.transaction() as session:
         try:
-            asked = count_answer(ports, session, ChallengePurpose.ADD_PASSKEY, token)
+            asked = challenges.count_answer(ports, session, ChallengePurpose.ADD_PASSKEY, token)
         except Refused as refused:
             raise Refused(_ENDED) from refused
         if asked.session_id != own_session(actor):

@@ -16,14 +16,7 @@ from app.domain.urls.web_urls import masked_url
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.ports import Ports
-from app.services.authorization.register import (
-    apps_only,
-    building_block,
-    public,
-    requires,
-    staff_and_apps,
-    staff_only,
-)
+from app.services.authorization import register
 from app.services.identity.stored_apps import ALL_APPS, APPS, to_app
 from app.services.lists.filters import contains_text, is_searchable
 from app.services.lists.paging import Order, columns_for, read_by_keys, read_page, record_from
@@ -49,7 +42,7 @@ class AppFilter:
 NO_FILTER = AppFilter()
 
 
-@staff_only
+@register.staff_only
 def list_apps(
     ports: Ports,
     actor: Actor,
@@ -76,7 +69,7 @@ def list_apps(
         return read_page(ports, session, query, order, page, to_app, APPS)
 
 
-@staff_and_apps
+@register.staff_and_apps
 def show_app(ports: Ports, actor: Actor, app_id: int) -> App | None:
     """The app of that key (`app`), to itself and to staff; other apps need MANAGE_APPS for it."""
     is_itself = actor.is_app and actor.app_id == app_id
@@ -85,7 +78,7 @@ def show_app(ports: Ports, actor: Actor, app_id: int) -> App | None:
     return next(iter(_visible(ports, actor, [app_id])), None)
 
 
-@staff_and_apps
+@register.staff_and_apps
 def apps_by_key(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[App, ...]:
     """Return those apps that ``show_app`` shows the caller, in one statement."""
     return _visible(ports, actor, keys)
@@ -100,13 +93,13 @@ def _visible(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[App, ..
     return read_by_keys(ports, ALL_APPS.where(shown), models.App.id, keys, to_app)
 
 
-@building_block
+@register.building_block
 def sees_others(actor: Actor) -> bool:
     """Return whether ``actor`` sees other apps than its own."""
     return not actor.is_app or actor.holds(Permission.MANAGE_APPS)
 
 
-@apps_only
+@register.apps_only
 def show_calling_app(ports: Ports, actor: Actor) -> App:
     """Return the app that is calling (`app` without an id), even while it is being installed."""
     if actor.app_id is None:
@@ -118,7 +111,7 @@ def show_calling_app(ports: Ports, actor: Actor) -> App:
     return to_app(row)
 
 
-@public
+@register.public
 def show_app_logo(ports: Ports, actor: Actor, name: str, size: int) -> bytes | None:
     """Return the file of an app's logo: WebP by size, PNG for 0; ``None`` if it doesn't exist."""
     query = select(models.AppLogo.data).where(
@@ -144,7 +137,7 @@ class AppSummary:
     unused_imports: int = 0
 
 
-@requires(Permission.MANAGE_APPS)
+@register.requires(Permission.MANAGE_APPS)
 def summaries_of_apps(
     ports: Ports, actor: Actor, app_ids: Collection[int]
 ) -> Mapping[int, AppSummary]:
@@ -202,7 +195,7 @@ class AppWebhook:
     events: tuple[EventType, ...]
 
 
-@requires(Permission.MANAGE_APPS)
+@register.requires(Permission.MANAGE_APPS)
 def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWebhook, ...]:
     """Return the webhooks of an app, the oldest first; one statement."""
     query = (

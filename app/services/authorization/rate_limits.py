@@ -1,14 +1,7 @@
 """Rate limits by client IP and by caller, counted before the work that they bound."""
 
 from app.domain.authorization.actor import Actor
-from app.domain.sign_in.rate_limits import (
-    API_LIMITS,
-    APP_MUTATIONS,
-    CUSTOMER_MUTATIONS,
-    STAFF_MUTATIONS,
-    Rates,
-    client_of,
-)
+from app.domain.sign_in import rate_limits
 from app.domain.values.errors import TooManyRequests
 from app.ports import Ports
 from app.services.authorization.register import building_block
@@ -21,7 +14,7 @@ def limit_rate(ports: Ports, name: str, address: str | None) -> None:
     Raises ``TooManyRequests`` when its limit is reached.
     """
     rates = ports.configuration.rate_limits.rates(name, address)
-    _count(ports, name, client_of(address), rates)
+    _count(ports, name, rate_limits.client_of(address), rates)
 
 
 @building_block
@@ -39,11 +32,11 @@ def limit_operation(ports: Ports, actor: Actor, operation: str) -> None:
     single mutations are for clients' addresses; those of apps and staff are not counted there.
     """
     if actor.is_app:
-        _limit_caller(ports, APP_MUTATIONS, f"app {actor.app_id}", actor)
+        _limit_caller(ports, rate_limits.APP_MUTATIONS, f"app {actor.app_id}", actor)
     elif actor.is_user:
-        name = STAFF_MUTATIONS if actor.is_staff else CUSTOMER_MUTATIONS
+        name = rate_limits.STAFF_MUTATIONS if actor.is_staff else rate_limits.CUSTOMER_MUTATIONS
         _limit_caller(ports, name, f"user {actor.user_id}", actor)
-    if operation in API_LIMITS and not (actor.is_app or actor.is_staff):
+    if operation in rate_limits.API_LIMITS and not (actor.is_app or actor.is_staff):
         limit_rate(ports, operation, actor.address)
 
 
@@ -51,7 +44,7 @@ def _limit_caller(ports: Ports, name: str, key: str, actor: Actor) -> None:
     _count(ports, name, key, ports.configuration.rate_limits.rates(name, actor.address))
 
 
-def _count(ports: Ports, name: str, key: str, rates: Rates) -> None:
+def _count(ports: Ports, name: str, key: str, rates: rate_limits.Rates) -> None:
     if not rates:
         return
     wait = ports.rate_limiter.count(name, key, rates)

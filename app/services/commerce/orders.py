@@ -32,19 +32,12 @@ from app.services.authorization.register import (
     users_or,
 )
 from app.services.authorization.session_rights import USER_COLUMNS, read_user
+from app.services.commerce import checkouts
 from app.services.commerce.channels import (
     channel_of,
     find_channel,
     is_in_channel,
     keep_channel_of_cart,
-)
-from app.services.commerce.checkouts import (
-    NO_SUCH_CHECKOUT,
-    cart_in,
-    lines_of,
-    locked_checkout,
-    read_line,
-    token_in,
 )
 from app.services.commerce.products import PRODUCT_COLUMNS
 from app.services.lists import paging
@@ -110,7 +103,7 @@ def _load_lines(
     """Return the lines that meet ``condition`` by order, in one statement."""
     found: dict[int, tuple[sales.OrderLine, ...]] = {}
     for row in session.execute(_LINES.where(condition)):
-        line = read_line(sales.OrderLine, row, actor)
+        line = checkouts.read_line(sales.OrderLine, row, actor)
         found[row.order_id] = (*found.get(row.order_id, ()), line)
     return found
 
@@ -130,14 +123,14 @@ def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> sales.Ord
     Repeated calls return the same order. Refuses NOT_FOUND on ``id``, NO_LINES and
     PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``lines``, EMAIL_NOT_SET on ``email``.
     """
-    with ports.database.transaction(cart_in(checkout_id)) as session:
+    with ports.database.transaction(checkouts.cart_in(checkout_id)) as session:
         _keep_owner(session, checkout_id)
-        keep_channel_of_cart(session, token_in(checkout_id))
-        cart = locked_checkout(session, actor, checkout_id)
+        keep_channel_of_cart(session, checkouts.token_in(checkout_id))
+        cart = checkouts.locked_checkout(session, actor, checkout_id)
         if cart.completed_at is not None:
             return _ordered(session, actor, cart)
         _keep_products(session, cart)
-        lines = lines_of(session, actor, [cart.id]).get(cart.id, ())
+        lines = checkouts.lines_of(session, actor, [cart.id]).get(cart.id, ())
         problems = sales.completion_problems(lines, cart.email)
         refuse_any(*problems)
         order = _store(ports, session, cart, lines)
@@ -150,7 +143,9 @@ def _keep_owner(session: Session, checkout_id: str) -> None:
 
     Before the cart itself, in the order that deletions of people use.
     """
-    owner = select(models.Checkout.user_id).where(models.Checkout.token == token_in(checkout_id))
+    owner = select(models.Checkout.user_id).where(
+        models.Checkout.token == checkouts.token_in(checkout_id)
+    )
     session.execute(
         select(models.User.id)
         .where(models.User.id == owner.scalar_subquery())
@@ -208,14 +203,14 @@ def _store(
 def _ordered(session: Session, actor: Actor, cart: models.Checkout) -> sales.Order:
     order_id = session.scalar(select(models.Order.id).where(models.Order.checkout_id == cart.id))
     if order_id is None:
-        raise Refused(NO_SUCH_CHECKOUT)
+        raise Refused(checkouts.NO_SUCH_CHECKOUT)
     return _loaded(session, actor, order_id)
 
 
 def _loaded(session: Session, actor: Actor, order_id: int) -> sales.Order:
     order = load_order(session, actor, order_id)
     if order is None:
-        raise Refused(NO_SUCH_CHECKOUT)
+        raise Refused(checkouts.NO_SUCH_CHECKOUT)
     return order
 
 

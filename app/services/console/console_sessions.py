@@ -31,19 +31,12 @@ from app.domain.single_sign_on.providers import ProviderError
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
+from app.services.authorization import session_rights
 from app.services.authorization.register import (
     account_owner_only,
     building_block,
     input_decides,
     public,
-)
-from app.services.authorization.session_rights import (
-    IN_SESSION,
-    SESSION_COLUMNS,
-    LiveSession,
-    effective_user,
-    live_session_in,
-    session_query,
 )
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.identify import Visitor, session_actor
@@ -73,8 +66,10 @@ _BEGINS = PendingSession(place=SignInPlace.CONSOLE, lifetime=LIFETIME)
 _NEVER = 1e9
 """Seconds since a proof that doesn't count."""
 
-_AT_CONSOLE = session_query(
-    IN_SESSION, *SESSION_COLUMNS, HAS_SECOND_FACTOR.label("has_second_factor")
+_AT_CONSOLE = session_rights.session_query(
+    session_rights.IN_SESSION,
+    *session_rights.SESSION_COLUMNS,
+    HAS_SECOND_FACTOR.label("has_second_factor"),
 )
 
 
@@ -271,11 +266,11 @@ def find_console_caller(
 ) -> ConsoleCaller | None:
     """Return the caller of a console cookie if the session is alive; one statement."""
     row = ports.database.read(_AT_CONSOLE, {"session": token, "user_id": user_id})[0]
-    at_console = live_session_in(ports, row)
+    at_console = session_rights.live_session_in(ports, row)
     shop_state, live_session = at_console.shop_state, at_console.found
     if live_session is None or not _is_of_staff(live_session):
         return None
-    user = effective_user(live_session, shop_state.switches)
+    user = session_rights.effective_user(live_session, shop_state.switches)
     return ConsoleCaller(
         session_actor(visitor, live_session, user),
         user,
@@ -286,13 +281,13 @@ def find_console_caller(
     )
 
 
-def _is_of_staff(live_session: LiveSession) -> bool:
+def _is_of_staff(live_session: session_rights.LiveSession) -> bool:
     """Whether the session's person is staff, even if the login mode takes their rights."""
     grant = live_session.grant
     return live_session.user.is_staff if grant is None else grant.is_staff
 
 
-def _access(live_session: LiveSession, switches: Switches) -> SessionAccess:
+def _access(live_session: session_rights.LiveSession, switches: Switches) -> SessionAccess:
     mode = switches.password_login_mode
     if rejects_password_sessions(mode, live_session.origin):
         return SessionAccess.NOTHING

@@ -30,14 +30,7 @@ from app.domain.values.text import Sentence, translatable
 from app.ports import Ports
 from app.services.audit.log import Change, record, user_change
 from app.services.authorization.register import building_block
-from app.services.identity.permission_holders import (
-    NO_RIGHTS,
-    find_group_changes,
-    join,
-    leave,
-    lock_grants,
-    take_left_rights,
-)
+from app.services.identity import permission_holders
 from app.services.identity.provider_assertions import (
     WAITS,
     ProviderPerson,
@@ -136,12 +129,12 @@ def _promote(
     before is taken: no one gives it back by signing in. Signing in never makes staff a customer
     again: staff managers do that.
     """
-    left = take_left_rights(session, user)
+    left = permission_holders.take_left_rights(session, user)
     make_staff(ports, _author(actor, user), session, user, identity.id)
     user.updated_at = ports.clock.now()
     add_event(ports, actor, session, StaffUpdated(user.id))
     before = {"is_staff": False, **left}
-    after = {"is_staff": True, **{name: NO_RIGHTS[name] for name in left}}
+    after = {"is_staff": True, **{name: permission_holders.NO_RIGHTS[name] for name in left}}
     change = user_change("user.promote", user, before, after)
     _record(ports, actor, session, user, provider_person, change)
 
@@ -443,7 +436,7 @@ def _join_default_group(
         add_event(ports, actor, session, PermissionGroupCreated(group.id))
         created = Change("group.create", "Group", group.id, name)
         record(ports, _author(actor, user), session, created)
-    join(session, users=[user.id], groups=[group.id])
+    permission_holders.join(session, users=[user.id], groups=[group.id])
     joined = user_change("user.join", user, after={"group": name})
     _record(ports, actor, session, user, provider_person, joined)
 
@@ -468,7 +461,7 @@ def _lock_for_leaving(session: Session, provider_person: ProviderPerson) -> bool
     )
     if session.scalar(member.limit(1)) is None:
         return False
-    lock_grants(session)
+    permission_holders.lock_grants(session)
     return True
 
 
@@ -487,10 +480,10 @@ def _change_groups(
     keeps permissions manageable isn't left. ``can_leave``: grants are locked.
     """
     joining, leaving = provider_person.groups or frozenset(), provider_person.groups_to_leave
-    changes = find_group_changes(session, user.id, joining, leaving)
+    changes = permission_holders.find_group_changes(session, user.id, joining, leaving)
     leaves, kept = (changes.leaves, changes.kept) if can_leave else ({}, {})
-    join(session, users=[user.id], groups=changes.joins)
-    leave(session, users=[user.id], groups=leaves)
+    permission_holders.join(session, users=[user.id], groups=changes.joins)
+    permission_holders.leave(session, users=[user.id], groups=leaves)
     if kept:
         _record_kept_groups(ports, actor, session, provider_person, user, sorted(kept))
     before, after = changes.before, {*changes.before, *changes.joins} - leaves.keys()

@@ -9,17 +9,10 @@ from typing_extensions import override
 from app import models
 from app.domain.authorization.actor import anonymous
 from app.domain.authorization.permissions import Permission
+from app.domain.imports import shop_settings
 from app.domain.imports.people import is_restricted
 from app.domain.imports.provider import METADATA, USERS, has_subject
 from app.domain.imports.runs import Converted, Finding, Part
-from app.domain.imports.shop_settings import (
-    IMPORTED_SETTINGS,
-    SITE_SETTINGS,
-    UNPLACED_SETTINGS,
-    convert_settings,
-    locks_out,
-    not_chosen,
-)
 from app.domain.shop.lockouts import AccessChange, LockoutReason, SettingsManagers, check_lockout
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports.import_source import ImportSource, TableRow
@@ -117,9 +110,9 @@ class ShopSettings(Section):
     part = Part.SETTINGS
     kind = "shop_settings"
     title = "Shop settings"
-    table = SITE_SETTINGS
+    table = shop_settings.SITE_SETTINGS
     required = ("id",)
-    optional = (*IMPORTED_SETTINGS, *UNPLACED_SETTINGS)
+    optional = (*shop_settings.IMPORTED_SETTINGS, *shop_settings.UNPLACED_SETTINGS)
     removes_left_out = False
 
     def __init__(self) -> None:
@@ -133,9 +126,11 @@ class ShopSettings(Section):
         for row in rows:
             self._chosen = row["id"] if self._chosen is None else self._chosen
             if row["id"] != self._chosen:
-                yield Converted(None, (not_chosen(row),))
+                yield Converted(None, (shop_settings.not_chosen(row),))
                 continue
-            converted = convert_settings(row, lambda url: redirect_refusal(run.ports, url))
+            converted = shop_settings.convert_settings(
+                row, lambda url: redirect_refusal(run.ports, url)
+            )
             settings = converted.value
             if settings is None:
                 raise TypeError("settings are never left out")
@@ -175,9 +170,9 @@ class ShopSettings(Section):
 
 
 def _stored_settings(session: Session) -> dict[str, str | bool]:
-    columns = [getattr(models.Shop, name) for name in IMPORTED_SETTINGS]
+    columns = [getattr(models.Shop, name) for name in shop_settings.IMPORTED_SETTINGS]
     row = session.execute(select(*columns).where(models.Shop.id == models.SHOP_ID)).one()
-    return dict(zip(IMPORTED_SETTINGS, row, strict=True))
+    return dict(zip(shop_settings.IMPORTED_SETTINGS, row, strict=True))
 
 
 def _lockout_finding(run: Run, key: int, mode: PasswordLoginMode) -> tuple[Finding, ...]:
@@ -198,4 +193,4 @@ def _lockout_finding(run: Run, key: int, mode: PasswordLoginMode) -> tuple[Findi
         return ()
     has_provider = any(each.providers for each in managers)
     reason = LockoutReason.NO_IDENTITY if has_provider else LockoutReason.NO_PROVIDER
-    return (locks_out(key, mode, reason.value),)
+    return (shop_settings.locks_out(key, mode, reason.value),)

@@ -18,6 +18,7 @@ from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
 from app.ports.images import InvalidImage
 from app.ports.import_source import MediaFolder, TableRow, UnreadableFile
 from app.services.authorization.register import building_block
+from app.services.imports import people_writing
 from app.services.imports.bulk import insert_rows
 from app.services.imports.groups import (
     RESTRICTED,
@@ -27,14 +28,6 @@ from app.services.imports.groups import (
     number,
 )
 from app.services.imports.ledger import forget_entries
-from app.services.imports.people_writing import (
-    NewPerson,
-    insert_people,
-    password_values,
-    read_people,
-    sign_out,
-    update_people,
-)
 from app.services.imports.sections import Row, Run, Section, State
 
 
@@ -149,15 +142,15 @@ class Users(Section):
 
     @override
     def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
-        return read_people(session, keys)
+        return people_writing.read_people(session, keys)
 
     @override
     def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
-        insert_people(session, run.import_id, [_new_person(row) for row in rows])
+        people_writing.insert_people(session, run.import_id, [_new_person(row) for row in rows])
 
     @override
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
-        update_people(run.ports, session, [_new_person(row) for row in rows])
+        people_writing.update_people(run.ports, session, [_new_person(row) for row in rows])
 
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
@@ -224,7 +217,7 @@ class Users(Section):
         if replaced and not run.options.dry_run:
             for key in replaced:
                 _replace_password(session, run.import_id, people[key], key)
-            sign_out(run.ports, session, replaced)
+            people_writing.sign_out(run.ports, session, replaced)
 
     def _moving(self, run: Run, session: Session, emails: Mapping[str, int]) -> set[int]:
         """Return the holders of these emails who have another one at the source by now.
@@ -253,7 +246,7 @@ class Users(Section):
             template, values = password.template, password.values
             must = Finding(USERS, key, password.code, template, Outcome.MUST_RESET, values)
             findings = (*findings, must)
-        new = NewPerson(
+        new = people_writing.NewPerson(
             person=converted.value,
             updated_at=_moment(row.get("updated_at")) or converted.value.date_joined,
             key=key,
@@ -296,8 +289,8 @@ _PARTS = {False: Part.PEOPLE, True: Part.STAFF}
 """The part of people who aren't staff, and of those who are."""
 
 
-def _new_person(row: Row) -> NewPerson:
-    return row.value_of(NewPerson)
+def _new_person(row: Row) -> people_writing.NewPerson:
+    return row.value_of(people_writing.NewPerson)
 
 
 def _holders(
@@ -324,8 +317,10 @@ def _reference_taken(key: int, holder: int) -> Finding:
     return Finding(USERS, key, REFERENCE_TAKEN, template, Outcome.CHANGED, {"holder": holder})
 
 
-def _replace_password(session: Session, import_id: int, new: NewPerson, key: int) -> None:
-    values = password_values(import_id, key, new.password)
+def _replace_password(
+    session: Session, import_id: int, new: people_writing.NewPerson, key: int
+) -> None:
+    values = people_writing.password_values(import_id, key, new.password)
     session.execute(
         update(models.User)
         .where(models.User.id == key)

@@ -29,21 +29,14 @@ from app.ports import NamedRow, Ports
 from app.services.accounts.password_resets import send_reset_link
 from app.services.audit.log import Change, record
 from app.services.authorization.register import building_block, lists_from_replica, requires_person
+from app.services.lists import paging
 from app.services.lists.filters import can_match, contains_text, in_range
-from app.services.lists.paging import (
-    Order,
-    Query,
-    columns_for,
-    read_by_keys,
-    read_page,
-    record_from,
-)
 from app.services.mails.sending import app_name
 from app.services.people.users import resend_invitation
 
 _mail = models.OutboxMail
 COLUMNS = (
-    *columns_for(MailEntry, _mail),
+    *paging.columns_for(MailEntry, _mail),
     func.coalesce(models.User.first_name, "").label("first_name"),
     func.coalesce(models.User.last_name, "").label("last_name"),
     models.User.is_staff,
@@ -71,7 +64,7 @@ _ALL = MailFilter()
 
 
 def _mails(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[MailEntry, ...]:
-    return read_by_keys(ports, _visible(actor), _mail.id, keys, to_entry)
+    return paging.read_by_keys(ports, _visible(actor), _mail.id, keys, to_entry)
 
 
 @lists_from_replica(_mails)
@@ -87,9 +80,9 @@ def list_mails(
         return empty_page()  # no email can hold that
     query = _visible(actor, _conditions(filter_), filter_.text.strip())
     whole = _visible(actor)
-    order = Order(_BY_TIME, descending=True)
+    order = paging.Order(_BY_TIME, descending=True)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_entry, whole)
+        return paging.read_page(ports, session, query, order, page, to_entry, whole)
 
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -121,10 +114,12 @@ def last_mails(ports: Ports, actor: Actor) -> Mapping[str, MailEntry]:
 @building_block
 def to_entry(row: NamedRow) -> MailEntry:
     """Return the email in a row of ``COLUMNS``."""
-    return record_from(MailEntry, row)
+    return paging.record_from(MailEntry, row)
 
 
-def _visible(actor: Actor, matches: Iterable[ColumnElement[bool]] = (), text: str = "") -> Query:
+def _visible(
+    actor: Actor, matches: Iterable[ColumnElement[bool]] = (), text: str = ""
+) -> paging.Query:
     """Return the query for what matches and ``actor`` can see."""
     conditions = [*matches]
     if not actor.holds(Permission.MANAGE_STAFF):
@@ -138,7 +133,7 @@ def _visible(actor: Actor, matches: Iterable[ColumnElement[bool]] = (), text: st
     return _with_users(select(*COLUMNS)).where(*conditions)
 
 
-def _with_users(query: Select[*tuple[object, ...]]) -> Query:
+def _with_users(query: Select[*tuple[object, ...]]) -> paging.Query:
     return query.select_from(_mail).outerjoin(models.User, models.User.id == _mail.user_id)
 
 

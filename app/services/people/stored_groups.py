@@ -20,15 +20,8 @@ from app.domain.authorization.permissions import PermissionGroup
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import parse_id, to_global_id
 from app.ports import NamedRow
+from app.services.authorization import session_rights
 from app.services.authorization.register import building_block
-from app.services.authorization.session_rights import (
-    GROUP_CHANNELS,
-    GROUP_PERMISSIONS,
-    USER_COLUMNS,
-    read_channels,
-    read_permissions,
-    read_user,
-)
 from app.services.lists.paging import record_from
 
 MEMBERS = (
@@ -41,9 +34,9 @@ MEMBERS = (
 GROUPS: Select[*tuple[object, ...]] = select(
     models.Group.id,
     models.Group.name,
-    GROUP_PERMISSIONS.label("permissions"),
+    session_rights.GROUP_PERMISSIONS.label("permissions"),
     MEMBERS.label("members"),
-    GROUP_CHANNELS.label("channel_ids"),
+    session_rights.GROUP_CHANNELS.label("channel_ids"),
 )
 """What ``to_group`` expects."""
 
@@ -53,8 +46,8 @@ def to_group(row: NamedRow) -> PermissionGroup:
     return record_from(
         PermissionGroup,
         row,
-        permissions=read_permissions(row.permissions),
-        channel_ids=read_channels(row.channel_ids),
+        permissions=session_rights.read_permissions(row.permissions),
+        channel_ids=session_rights.read_channels(row.channel_ids),
     )
 
 
@@ -218,8 +211,8 @@ def _missing(type_name: str, ids: list[str], field: str) -> Problem:
 def _users(session: Session, keys: Collection[int]) -> dict[int, User]:
     """Return the people with these keys, as this transaction has left them."""
     session.flush()
-    rows = session.execute(select(*USER_COLUMNS).where(models.User.id.in_(keys)))
-    return {user.id: user for user in map(read_user, rows)}
+    rows = session.execute(select(*session_rights.USER_COLUMNS).where(models.User.id.in_(keys)))
+    return {user.id: user for user in map(session_rights.read_user, rows)}
 
 
 def _manages(actor: Actor, held: User | PermissionGroup) -> bool:

@@ -42,16 +42,9 @@ from app.services.authorization.register import (
     requires_person,
 )
 from app.services.authorization.shop_state import load_shop_state
+from app.services.identity import users
 from app.services.identity.permission_holders import join, lock_grants
 from app.services.identity.stored_metadata import Pairs, save_sent_metadata
-from app.services.identity.users import (
-    confirm_email,
-    find_manageable,
-    find_owner,
-    load_user,
-    require_manage_permission,
-    require_reached_channels,
-)
 from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.outbox.security_notices import notify_email_change
 from app.services.people.stored_groups import manageable_groups
@@ -97,7 +90,7 @@ def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
     OUT_OF_SCOPE_GROUP for permissions that the caller lacks, OUT_OF_SCOPE_USER for a superuser
     unless the operator creates it.
     """
-    require_manage_permission(actor, is_staff=_is_staff(new))
+    users.require_manage_permission(actor, is_staff=_is_staff(new))
     email = normalize_email(new.email)
     refuse_any(*_problems(ports, actor, email, new))
     hashed = None if new.password is None else ports.passwords.hash(new.password)
@@ -106,8 +99,8 @@ def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
         lock_grants(session)
         manageable_groups(actor, session, groups, "addGroups")
         stored = store_user(ports, actor, session, replace(new, email=email), hashed)
-        user = load_user(session, stored.id)
-        require_reached_channels(actor, user)
+        user = users.load_user(session, stored.id)
+        users.require_reached_channels(actor, user)
         return user
 
 
@@ -156,7 +149,7 @@ def store_user(
     ``hashed`` is the password's hash, ``None`` without a password. The email must be normalized;
     refuses UNIQUE on ``email`` and ``externalReference``, and as ``save_sent_metadata`` does.
     """
-    if find_owner(session, new.email) is not None:
+    if users.find_owner(session, new.email) is not None:
         raise Refused(UNIQUE)
     if new.external_reference:
         _require_free_reference(session, new.external_reference)
@@ -218,7 +211,7 @@ def emails_unique(ports: Ports, email: str, external_reference: str = "") -> Ite
         yield
     except IntegrityError:
         with ports.database.reading() as session:
-            if find_owner(session, email) is not None:
+            if users.find_owner(session, email) is not None:
                 raise Refused(UNIQUE) from None
             if external_reference:
                 _require_free_reference(session, external_reference)
@@ -327,14 +320,14 @@ def change_details(
         new = "" if value is None else value
         old = getattr(user, name)
         if not isinstance(new, Absent) and new != old:
-            if name == "email" and find_owner(session, str(new), but=user.id) is not None:
+            if name == "email" and users.find_owner(session, str(new), but=user.id) is not None:
                 raise Refused(UNIQUE)
             setattr(user, name, new)
             changed.add(name, old, new)
     if isinstance(details.is_confirmed, bool) and details.is_confirmed is not user.is_confirmed:
         changed.add("is_confirmed", user.is_confirmed, details.is_confirmed)
         if details.is_confirmed:
-            confirm_email(ports, actor, session, user)
+            users.confirm_email(ports, actor, session, user)
         else:
             user.is_confirmed = False
     sent = details.metadata, details.private_metadata
@@ -441,7 +434,7 @@ def invite(
 
 def _require_invited(actor: Actor, session: Session, user_id: int) -> models.User:
     """Lock and return a person without a password, managed by the caller."""
-    find_manageable(session, actor, user_id)
+    users.find_manageable(session, actor, user_id)
     user = session.get_one(models.User, user_id, with_for_update=True)
     if not user.is_active:
         raise Refused(Problem("INACTIVE", "Activate this account first.", "id"))

@@ -36,19 +36,12 @@ from app.services.authorization.register import (
     lists_from_replica,
     requires_person,
 )
+from app.services.lists import paging
 from app.services.lists.filters import can_match, contains_text
-from app.services.lists.paging import (
-    Order,
-    columns_for,
-    count_up_to,
-    read_by_keys,
-    read_page,
-    record_from,
-)
 
 _event = models.SignInEvent
 COLUMNS = (
-    *columns_for(sign_in_log.SignInEvent, models.SignInEvent),
+    *paging.columns_for(sign_in_log.SignInEvent, models.SignInEvent),
     func.coalesce(models.User.first_name, "").label("first_name"),
     func.coalesce(models.User.last_name, "").label("last_name"),
 )
@@ -64,7 +57,7 @@ def _attempts(
 ) -> tuple[sign_in_log.SignInEvent, ...]:
     query: Select[*tuple[object, ...]] = select(*COLUMNS)
     visible = _narrow(ports, actor, query, _ALL)
-    return read_by_keys(ports, visible, _event.id, keys, to_event)
+    return paging.read_by_keys(ports, visible, _event.id, keys, to_event)
 
 
 @lists_from_replica(_attempts)
@@ -82,7 +75,9 @@ def list_sign_ins(
     query: Select[*tuple[object, ...]] = select(*COLUMNS)
     query = _narrow(ports, actor, query, filter_)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, Order(_BY_TIME, descending=True), page, to_event)
+        return paging.read_page(
+            ports, session, query, paging.Order(_BY_TIME, descending=True), page, to_event
+        )
 
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -137,7 +132,7 @@ def _narrow_figures(
 @building_block
 def to_event(row: NamedRow) -> sign_in_log.SignInEvent:
     """Return the attempt in a row of ``COLUMNS``."""
-    return record_from(
+    return paging.record_from(
         sign_in_log.SignInEvent,
         row,
         method=sign_in_log.SignInMethod(row.method),
@@ -265,4 +260,4 @@ def _span(
 
 def _count(ports: Ports, actor: Actor, filter_: sign_in_log.SignInFilter) -> ScalarSelect[int]:
     query: Select[*tuple[object, ...]] = select(models.SignInEvent.id)
-    return count_up_to(_narrow_figures(ports, actor, query, filter_), MAX_COUNTED + 1)
+    return paging.count_up_to(_narrow_figures(ports, actor, query, filter_), MAX_COUNTED + 1)

@@ -19,14 +19,7 @@ from app.domain.authorization.permissions import ScopeGrant, granted_scopes
 from app.domain.keys import PENDING_SIGN_IN
 from app.domain.second_factors import digest_of_challenge
 from app.domain.sign_in.sign_in_log import SignInMethod, SignInPlace, SignInReason
-from app.domain.single_sign_on.provider_tokens import (
-    IdToken,
-    ProviderTokenRejected,
-    is_signed,
-    read_access_token,
-    read_id_token,
-    reason_of,
-)
+from app.domain.single_sign_on import provider_tokens
 from app.domain.single_sign_on.provider_users import (
     ExternalPerson,
     email_verified,
@@ -173,19 +166,21 @@ def unavailable(failed: CallFailed) -> Refused:
 @building_block
 def read_identity(
     ports: Ports, provider: Provider, tokens: TokenResponse, nonce: str | None
-) -> IdToken:
+) -> provider_tokens.IdToken:
     """Return the person of the ID token; raises ``TokenRejected`` or ``CallFailed``.
 
     ``nonce`` is that of the sign-in, ``None`` for a refresh.
     """
     if not tokens.id_token:
-        raise ProviderTokenRejected("The provider returned no ID token.")
+        raise provider_tokens.ProviderTokenRejected("The provider returned no ID token.")
     signed = verify_with(ports, provider, tokens.id_token)
-    return read_id_token(signed, provider, nonce=nonce, now=ports.clock.timestamp())
+    return provider_tokens.read_id_token(
+        signed, provider, nonce=nonce, now=ports.clock.timestamp()
+    )
 
 
 def _read_details(
-    ports: Ports, provider: Provider, tokens: TokenResponse, identity: IdToken
+    ports: Ports, provider: Provider, tokens: TokenResponse, identity: provider_tokens.IdToken
 ) -> ExternalPerson:
     """Return the person by the ID token, or by user-info if that has no verified email.
 
@@ -216,14 +211,16 @@ def read_rights(
         return None
     shop = ports.configuration.scope_prefix
     prefix = provider.prefix_of_scopes(shop)
-    if is_signed(tokens.access_token):
+    if provider_tokens.is_signed(tokens.access_token):
         try:
             signed = verify_with(ports, provider, tokens.access_token)
         except TokenRejected as rejected:
             if rejected.fault not in (TokenFault.SIGNATURE, TokenFault.ALGORITHM):
                 raise
         else:
-            read_access_token(signed, provider, now=ports.clock.timestamp(), shop=shop)
+            provider_tokens.read_access_token(
+                signed, provider, now=ports.clock.timestamp(), shop=shop
+            )
             claims = signed.claims
             return granted_scopes(claims.get("scope"), claims.get("permissions"), prefix)
     return unsaid if tokens.scope is None else granted_scopes(tokens.scope, None, prefix)
@@ -436,7 +433,9 @@ def verify_code(
             Problem("INVALID", "{refused}.", "code", values={"refused": refused})
         ) from refused
     except TokenRejected as rejected:
-        raise Refused(Problem("INVALID", reason_of(rejected), "code")) from rejected
+        raise Refused(
+            Problem("INVALID", provider_tokens.reason_of(rejected), "code")
+        ) from rejected
     except CallFailed as failed:
         raise unavailable(failed) from failed
     said = ProviderPerson(provider, identity.issuer, person, grant, amr=identity.amr)

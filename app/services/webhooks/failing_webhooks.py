@@ -19,14 +19,7 @@ from sqlalchemy.orm import Session
 from app import models
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import (
-    ALERT_PAUSE,
-    ALERT_WINDOW,
-    MAX_ALERTS,
-    AlertRule,
-    DeliveryStatus,
-    status_of,
-)
+from app.domain.deliveries import deliveries
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.values import moment_values, since_values
 from app.domain.urls.web_urls import masked_url
@@ -218,7 +211,7 @@ def end_quiet_incidents(ports: Ports, actor: Actor) -> int:
     return len(found)
 
 
-def _rule(session: Session) -> AlertRule:
+def _rule(session: Session) -> deliveries.AlertRule:
     row = session.execute(
         select(
             models.Shop.webhook_alerts,
@@ -227,12 +220,12 @@ def _rule(session: Session) -> AlertRule:
             models.Shop.webhook_alert_attempts,
         )
     ).one_or_none()
-    return AlertRule() if row is None else AlertRule(*row)
+    return deliveries.AlertRule() if row is None else deliveries.AlertRule(*row)
 
 
 def _recent(ports: Ports, session: Session, webhook_id: int) -> tuple[int, int]:
     """Return failed and all attempts at the newest deliveries of ``ALERT_WINDOW``."""
-    since = ports.shared_clock.now() - ALERT_WINDOW
+    since = ports.shared_clock.now() - deliveries.ALERT_WINDOW
     newest = (
         select(models.Delivery.status, models.Delivery.attempts)
         .where(
@@ -244,7 +237,7 @@ def _recent(ports: Ports, session: Session, webhook_id: int) -> tuple[int, int]:
         .limit(_MAX_RECENT)
         .subquery()
     )
-    delivered = func.count().filter(newest.c.status == DeliveryStatus.SUCCESS.value)
+    delivered = func.count().filter(newest.c.status == deliveries.DeliveryStatus.SUCCESS.value)
     query = select(func.coalesce(func.sum(newest.c.attempts), 0), delivered)
     attempts, succeeded = session.execute(query).one()
     return int(attempts) - succeeded, int(attempts)
@@ -293,13 +286,13 @@ def _end_incident(
 
 def _notified_recently(session: Session, webhook: models.Webhook, now: datetime) -> bool:
     """Whether people were told of this webhook just now, or of too many of its app."""
-    since = now - ALERT_PAUSE
+    since = now - deliveries.ALERT_PAUSE
     if webhook.alerted_at is not None and webhook.alerted_at > since:
         return True
     told = select(models.Webhook.id).where(
         models.Webhook.app_id == webhook.app_id, models.Webhook.alerted_at > since
     )
-    return len(session.scalars(told.limit(MAX_ALERTS)).all()) >= MAX_ALERTS
+    return len(session.scalars(told.limit(deliveries.MAX_ALERTS)).all()) >= deliveries.MAX_ALERTS
 
 
 def _claim(
@@ -331,7 +324,7 @@ def _notify(
     }
     action, after = "webhook.recover", {}
     if kind is MailKind.WEBHOOK_FAILING:
-        values["reason"] = status_of(webhook.last_failure)
+        values["reason"] = deliveries.status_of(webhook.last_failure)
         action, after = "webhook.fail", {"reason": values["reason"]}
     if app.contact_email:
         add_mail(ports, session, Mail(kind, app.contact_email, values), user_id=None)
