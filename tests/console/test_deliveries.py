@@ -77,10 +77,11 @@ def test_deliveries_are_listed_and_narrowed_by_the_address(
     staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
     console = staff_console(*MAY)
-    fail(shop, a_delivery(shop))
+    fail(shop, failed := a_delivery(shop))
     a_delivery(shop, '{"product":{"name":"Kettle"}}', app="Till")
     with statements() as seen:
         page = console.open(LIST)
+    assert f'data-key="{failed}"' in page.html  # by which a refresh keeps the place
     assert "Failed" in page.text
     assert "Waiting" in page.text
     assert len(seen) <= 6

@@ -62,6 +62,11 @@ class DeliveryRow:
     attempts: str
     next_attempt_at: datetime | None
 
+    @property
+    def id(self) -> int:
+        """The key by which a list finds its row again after a refresh."""
+        return self.line.id
+
 
 @dataclass(frozen=True, slots=True)
 class Replay:
